@@ -1,0 +1,43 @@
+"""Stage 0: Event, Spec, Machine and Verdict as plain data that every stage may import."""
+
+from mopsus.model.errors import Diagnostic, MopsusError, Span
+from mopsus.model.machine import Families, TableMachine
+from mopsus.model.spec import (
+    BindingMode,
+    Code,
+    Event,
+    Handler,
+    Modifiers,
+    Parameter,
+    Pointcut,
+    Property,
+    Severity,
+    Spec,
+    Variable,
+)
+from mopsus.model.value import ObjectRef, Scalar, Value
+from mopsus.model.verdict import Verdict, WitnessEvent
+
+__all__ = [
+    "BindingMode",
+    "Code",
+    "Diagnostic",
+    "Event",
+    "Families",
+    "Handler",
+    "Modifiers",
+    "MopsusError",
+    "ObjectRef",
+    "Parameter",
+    "Pointcut",
+    "Property",
+    "Scalar",
+    "Severity",
+    "Span",
+    "Spec",
+    "TableMachine",
+    "Value",
+    "Variable",
+    "Verdict",
+    "WitnessEvent",
+]

@@ -1,0 +1,45 @@
+"""Stage 0: what a monitor says, with the events that led to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from mopsus.model.spec import Severity
+from mopsus.model.value import Value
+
+
+@dataclass(frozen=True, slots=True)
+class WitnessEvent:
+    """An event of the slice that led to a verdict. `row` counts from 1 within its trace."""
+
+    event: str
+    binding: Mapping[str, Value]
+    location: str | None = None
+    time: float | int | None = None
+    row: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A property reached a category for one parameter instance.
+
+    `witness` ends with the event that gave the verdict; it is empty when history is off.
+    """
+
+    spec: str
+    property: str
+    category: str
+    truth: bool | None
+    final: bool
+    binding: Mapping[str, Value]
+    location: str | None
+    time: float | int | None
+    witness: tuple[WitnessEvent, ...]
+    severity: Severity = Severity.ERROR
+    row: int | None = None
+
+    @property
+    def violation(self) -> bool:
+        """Does this verdict count as a violation?"""
+        return self.severity is Severity.ERROR
