@@ -1,0 +1,67 @@
+"""Stage 2: what a logic plugin is, and the registry that finds plugins by entry point.
+
+A plugin turns a formula over event names into a machine. It never sees parameters: the
+engine makes any machine parametric, suffix-matching and collected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from mopsus.model import MopsusError, Severity, TableMachine
+
+
+class FormulaError(MopsusError):
+    """A formula is wrong at `offset` (and `length` characters on) of its text."""
+
+    code = "LOGIC-001"
+
+    def __init__(self, message: str, *, offset: int, length: int = 1, hint: str = "", code: str | None = None) -> None:
+        super().__init__(message, hint=hint, code=code)
+        self.offset = offset
+        self.length = length
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked of a logic beside the formula."""
+
+    alphabet: tuple[str, ...]
+    """Every declared event, in declaration order."""
+    goal: frozenset[str]
+    """The categories that someone handles; only these need be told apart."""
+    restart: frozenset[str] = frozenset()
+    """Goal categories whose handler may reset the machine to its initial state."""
+    suffix: bool = False
+    """Match some suffix of the trace instead of all of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Logic:
+    """A logic plugin, registered under the entry-point group `mopsus.logics`.
+
+    `parse(text, alphabet)` gives a formula object or raises `FormulaError`.
+    `print(formula)` gives its canonical text. `categories(formula)` are the names that a
+    handler may use. `compile(formula, request)` gives the machine. `reference(formula,
+    alphabet, word)` gives the categories after a word straight from the definition; it is
+    slow and exists to be compared with.
+    """
+
+    name: str
+    summary: str
+    parse: Callable[[str, tuple[str, ...]], Any]
+    print: Callable[[Any], str]
+    categories: Callable[[Any], frozenset[str]]
+    compile: Callable[[Any, Request], TableMachine]
+    reference: Callable[[Any, tuple[str, ...], Sequence[str]], frozenset[str]]
+    default_goal: tuple[str, ...]
+    """Reported when a property has no handlers."""
+    notes: frozenset[str] = frozenset()
+    """Categories that are good news: a handler for one has severity `note` unless it says otherwise."""
+    truth: Mapping[str, bool | None] = field(default_factory=dict)
+
+    def severity(self, category: str) -> Severity:
+        """The severity of a handled category when the spec gives none."""
+        return Severity.NOTE if category in self.notes else Severity.ERROR
