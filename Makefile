@@ -1,0 +1,125 @@
+# Every target does its own set-up, from a fresh clone with Python >= 3.11, g++ and make.
+# What has not changed is not done again: each step of the set-up leaves a stamp file.
+#
+#   PYTHON=/path/to/python3   the interpreter to build for (default: the first that fits)
+#   JOBS=2                    processes for building and testing
+
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+MAKEFLAGS += --no-print-directory
+
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+VENV := .venv
+BIN := $(VENV)/bin
+OTHER_PYTHONS := 3.12 3.13
+# Tests that depend on the internals of the interpreter, so they run on every one that is installed.
+INTERPRETER_TESTS := tests/monitor
+CORE_SOURCES := CMakeLists.txt $(shell find cpp -type f)
+
+say = @printf '\033[1m==\033[0m %s\n' "$(1)"
+# A build must not pick up, or trip over, what the caller's shell happens to export.
+unexport PYTHONPATH PYTHONHOME
+
+.PHONY: help setup demo test test-all bench lint docs clean core-test python-test other-pythons
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name does; do printf '  make %-10s %s\n' "$$name" "$$does"; done
+
+setup: $(VENV)/.built $(VENV)/.system ## build everything, run nothing
+
+demo: setup ## check two example logs and explain what is wrong in them
+	@$(BIN)/mopsus demo
+
+test: lint core-test python-test other-pythons ## everything a change must pass
+	$(call say,all tests passed)
+
+test-all: export MOPSUS_CASES := 200000
+test-all: export MOPSUS_FUZZ_BYTES := 10000000
+test-all: export MOPSUS_WHEEL := 1
+test-all: test ## the same with many more random cases, and a built wheel
+
+bench: $(VENV)/.built ## measure, print the table, store the JSON
+	$(call say,benchmarks (about ten minutes))
+	@$(BIN)/python -m pip install -qq --group bench
+	@$(BIN)/python bench/run.py
+
+lint: $(VENV)/.installed ## style, types and import contracts
+	$(call say,lint: ruff)
+	@$(BIN)/ruff check -q . && $(BIN)/ruff format -q --check .
+	$(call say,lint: mypy --strict)
+	@$(BIN)/mypy --no-error-summary
+	$(call say,lint: import contracts)
+	@$(BIN)/lint-imports --cache-dir build/import-linter > build/import-linter.log 2>&1 || { cat build/import-linter.log; exit 1; }
+
+core-test: $(VENV)/.installed
+	$(call say,core: C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer)
+	@$(BIN)/cmake -S . -B build/asan -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DMOPSUS_SANITIZE=ON -DMOPSUS_PYTHON=OFF > build/asan.log || { cat build/asan.log; exit 1; }
+	@$(BIN)/cmake --build build/asan --parallel $(JOBS) > build/asan.log || { cat build/asan.log; exit 1; }
+	@$(BIN)/ctest --test-dir build/asan --output-on-failure --no-tests=error --quiet
+
+python-test: setup
+	$(call say,pytest on $(JOBS) processes)
+	@$(BIN)/python -m pytest -q -n $(JOBS)
+
+other-pythons: $(VENV)/.installed
+	@for version in $(OTHER_PYTHONS); do \
+	    if [ "$$($(BIN)/python -c 'import sys; print("%d.%d" % sys.version_info[:2])')" = $$version ]; then continue; fi; \
+	    if ! tools/find-python $$version > /dev/null; then echo "   Python $$version is not installed: its run is left out"; continue; fi; \
+	    $(MAKE) .venv-$$version/.built; \
+	    printf '\033[1m==\033[0m pytest %s on Python %s\n' "$(INTERPRETER_TESTS)" $$version; \
+	    .venv-$$version/bin/python -m pytest -q -n $(JOBS) -p no:cacheprovider $(INTERPRETER_TESTS); \
+	done
+
+docs: $(VENV)/.installed ## build the site into site/
+	$(call say,docs: site/index.html)
+	@$(BIN)/mkdocs build --strict --quiet
+
+clean: ## remove everything that was built or installed here
+	rm -rf .venv .venv-* build site dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -f src/mopsus/_core*.so
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# --- set-up -------------------------------------------------------------------------------------
+
+$(VENV)/.created:
+	$(call say,virtual environment in $(VENV))
+	@python="$(PYTHON)"; [ -n "$$python" ] || python=$$(tools/find-python); "$$python" -m venv $(VENV)
+	@$(BIN)/python -m pip install -qq --upgrade 'pip>=25.1'
+	@mkdir -p build && touch $@
+
+# The package is installed in place, for the entry points in its metadata; the core is built beside its sources.
+IN_PLACE := --config-settings=editable.mode=inplace --config-settings=wheel.cmake=false
+
+$(VENV)/.installed: pyproject.toml | $(VENV)/.created
+	$(call say,Python packages)
+	@$(BIN)/python -m pip install -qq --group dev
+	@$(BIN)/python -m pip install -qq --no-build-isolation $(IN_PLACE) -e '.[trace]'
+	@mkdir -p build && touch $@
+
+$(VENV)/.built: $(CORE_SOURCES) $(VENV)/.installed
+	$(call say,C++ core)
+	@tools/build-core $(BIN)/python $(JOBS)
+	@touch $@
+
+$(VENV)/.system: tools/system-packages | $(VENV)/.created
+	$(call say,system packages)
+	@tools/system-packages
+	@touch $@
+
+.venv-%/.installed: pyproject.toml $(VENV)/.installed
+	$(call say,virtual environment in .venv-$*)
+	@[ -x .venv-$*/bin/python ] || "$$(tools/find-python $*)" -m venv .venv-$*
+	@.venv-$*/bin/python -m pip install -qq --upgrade 'pip>=25.1'
+	@.venv-$*/bin/python -m pip install -qq --group test scikit-build-core
+	@.venv-$*/bin/python -m pip install -qq --no-build-isolation $(IN_PLACE) -e '.[trace]'
+	@touch $@
+
+.venv-%/.built: $(CORE_SOURCES) .venv-%/.installed
+	$(call say,C++ core for Python $*)
+	@tools/build-core .venv-$*/bin/python $(JOBS)
+	@touch $@
+
+.PRECIOUS: .venv-%/.installed .venv-%/.built
