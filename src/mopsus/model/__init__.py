@@ -1,6 +1,6 @@
 """Stage 0: Event, Spec, Machine and Verdict as plain data that every stage may import."""
 
-from mopsus.model.errors import Diagnostic, MopsusError, Span
+from mopsus.model.errors import Diagnostic, MopsusError, Span, TraceError
 from mopsus.model.machine import Families, TableMachine
 from mopsus.model.spec import (
     BindingMode,
@@ -36,6 +36,7 @@ __all__ = [
     "Span",
     "Spec",
     "TableMachine",
+    "TraceError",
     "Value",
     "Variable",
     "Verdict",

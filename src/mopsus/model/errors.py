@@ -49,3 +49,29 @@ class MopsusError(Exception):
         self.diagnostics = diagnostics
         if code is not None:
             self.code = code
+
+
+class TraceError(MopsusError):
+    """A recorded trace cannot be read on: which file, which row of it and which column, as far as known.
+
+    Rows count from 1 and the header of a CSV file is not one. Everything before `row` has been processed.
+    """
+
+    code = "TRACE-001"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        file: str = "",
+        row: int | None = None,
+        column: str | None = None,
+        hint: str = "",
+        code: str | None = None,
+    ) -> None:
+        place = ", ".join(part for part in (file, f"row {row}" if row is not None else "") if part)
+        super().__init__(f"{place}: {message}" if place else message, hint=hint, code=code)
+        self.reason = message
+        self.file = file
+        self.row = row
+        self.column = column
