@@ -31,7 +31,7 @@ help: ## list the targets
 setup: $(VENV)/.built $(VENV)/.system ## build everything, run nothing
 
 demo: setup ## check two example logs and explain what is wrong in them
-	@$(BIN)/mopsus demo
+	@$(BIN)/mopsus demo build/demo
 
 test: lint core-test python-test other-pythons ## everything a change must pass
 	$(call say,all tests passed)

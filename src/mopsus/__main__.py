@@ -1,0 +1,5 @@
+"""`python -m mopsus` is the `mopsus` command."""
+
+from mopsus.cli.main import main
+
+main()

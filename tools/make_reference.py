@@ -1,0 +1,115 @@
+"""Write the reference pages that come from the code: the commands and the messages.
+
+python tools/make_reference.py            write docs/reference/cli.md and messages.md
+python tools/make_reference.py --check    status 1 where a page is not what it would write
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import mopsus
+import typer
+from mopsus.cli.main import COMMANDS, LazyGroup, app
+from typer.core import TyperArgument, TyperOption
+
+PAGES = Path(__file__).resolve().parent.parent / "docs" / "reference"
+STAGES = {
+    "SPEC": "Specifications",
+    "LOGIC": "Formulas and logics",
+    "MONITOR": "Monitors",
+    "TRACE": "Traces",
+    "REPORT": "Reports",
+    "CLI": "The command line",
+}
+
+
+def commands_page() -> str:
+    """Every command with its arguments and options, as typer knows them."""
+    group = typer.main.get_command(app)
+    assert isinstance(group, LazyGroup)
+    lines = ["# Commands", "", inspect.cleandoc(group.help or ""), ""]
+    for name in COMMANDS:
+        command = group.get_command(None, name)
+        assert command is not None
+        arguments = [each for each in command.params if isinstance(each, TyperArgument)]
+        options = [each for each in command.params if isinstance(each, TyperOption) and not each.hidden]
+        usage = " ".join(
+            ["mopsus", name, *["[OPTIONS]"][: len(options)], *(argument_usage(each) for each in arguments)]
+        )
+        lines += [f"## mopsus {name}", "", f"`{usage}`", "", inspect.cleandoc(command.help or ""), ""]
+        rows = [f"| `{argument_usage(each)}` | {cell(each.help)} |" for each in arguments]
+        rows += [f"| {option_names(each)} | {cell(each.help)}{default(each)} |" for each in options]
+        lines += ["| | |", "|---|---|", *rows, ""]
+    return "\n".join(lines)
+
+
+def argument_usage(argument: TyperArgument) -> str:
+    name = argument.metavar or (argument.name or "").upper()
+    return name + ("…" if argument.nargs != 1 and not name.endswith("…") else "")
+
+
+def option_names(option: TyperOption) -> str:
+    names = ", ".join(f"`{name}`" for name in [*option.opts, *option.secondary_opts])
+    return names if option.is_flag else f"{names} `{option.metavar or option.type.name.upper()}`"
+
+
+def default(option: TyperOption) -> str:
+    if option.is_flag or option.default is None or callable(option.default) or option.default in ("", [], ()):
+        return ""
+    value = getattr(option.default, "value", option.default)
+    return f" Default: `{value}`."
+
+
+def cell(text: str | None) -> str:
+    return " ".join((text or "").split()).replace("|", "\\|")
+
+
+def catalogues() -> Iterator[tuple[str, str]]:
+    """Every message code of the package with its sentence, from each stage's `messages` module."""
+    for module in pkgutil.walk_packages(mopsus.__path__, "mopsus."):
+        if module.name.endswith(".messages"):
+            yield from importlib.import_module(module.name).MESSAGES.items()
+
+
+def messages_page() -> str:
+    """Every message code, by stage."""
+    entries = sorted(catalogues())
+    lines = [
+        "# Messages",
+        "",
+        "Every error and warning has a code that stays the same from release to release.",
+        "",
+    ]
+    for prefix, title in STAGES.items():
+        rows = [f"| `{code}` | {cell(text)} |" for code, text in entries if code.startswith(prefix + "-")]
+        if rows:
+            lines += [f"## {title}", "", "| code | meaning |", "|---|---|", *rows, ""]
+    listed = sum(line.startswith("| `") for line in lines)
+    if listed != len(entries):
+        raise SystemExit(f"a message code has a prefix that is not in {', '.join(STAGES)}")
+    return "\n".join(lines)
+
+
+def main() -> int:
+    stale = 0
+    for name, text in {"cli.md": commands_page(), "messages.md": messages_page()}.items():
+        page = PAGES / name
+        if page.exists() and page.read_text(encoding="utf-8") == text:
+            continue
+        if "--check" in sys.argv:
+            print(f"{page.relative_to(PAGES.parent.parent)} is not what the code says; run tools/make_reference.py")
+            stale = 1
+        else:
+            page.parent.mkdir(parents=True, exist_ok=True)
+            page.write_text(text, encoding="utf-8")
+    return stale
+
+
+if __name__ == "__main__":
+    sys.exit(main())
