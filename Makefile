@@ -20,6 +20,8 @@ INTERPRETER_TESTS := tests/monitor
 CORE_SOURCES := CMakeLists.txt $(shell find cpp -type f)
 
 say = @printf '\033[1m==\033[0m %s\n' "$(1)"
+# Run a command; show what it printed only if it fails.
+quietly = $(2) > $(1) 2>&1 || { cat $(1); exit 1; }
 # A build must not pick up, or trip over, what the caller's shell happens to export.
 unexport PYTHONPATH PYTHONHOME
 
@@ -52,12 +54,13 @@ lint: $(VENV)/.installed ## style, types and import contracts
 	$(call say,lint: mypy --strict)
 	@$(BIN)/mypy --no-error-summary
 	$(call say,lint: import contracts)
-	@$(BIN)/lint-imports --cache-dir build/import-linter > build/import-linter.log 2>&1 || { cat build/import-linter.log; exit 1; }
+	@$(call quietly,build/import-linter.log,$(BIN)/lint-imports --cache-dir build/import-linter)
 
 core-test: $(VENV)/.installed
 	$(call say,core: C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer)
-	@$(BIN)/cmake -S . -B build/asan -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DMOPSUS_SANITIZE=ON -DMOPSUS_PYTHON=OFF > build/asan.log || { cat build/asan.log; exit 1; }
-	@$(BIN)/cmake --build build/asan --parallel $(JOBS) > build/asan.log || { cat build/asan.log; exit 1; }
+	@$(call quietly,build/asan.log,$(BIN)/cmake -S . -B build/asan -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) \
+	    -DMOPSUS_SANITIZE=ON -DMOPSUS_PYTHON=OFF)
+	@$(call quietly,build/asan.log,$(BIN)/cmake --build build/asan --parallel $(JOBS))
 	@$(BIN)/ctest --test-dir build/asan --output-on-failure --no-tests=error --quiet
 
 python-test: setup
@@ -75,7 +78,7 @@ other-pythons: $(VENV)/.installed
 
 docs: $(VENV)/.installed ## build the site into site/
 	$(call say,docs: site/index.html)
-	@$(BIN)/mkdocs build --strict --quiet
+	@$(call quietly,build/docs.log,NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict)
 
 clean: ## remove everything that was built or installed here
 	rm -rf .venv .venv-* build site dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -13,10 +13,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import mopsus
 import typer
-from mopsus.cli.main import COMMANDS, LazyGroup, app
 from typer.core import TyperArgument, TyperOption
+
+import mopsus
+from mopsus.cli.main import COMMANDS, LazyGroup, app
 
 PAGES = Path(__file__).resolve().parent.parent / "docs" / "reference"
 STAGES = {

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from mopsus.model import MopsusError
+from mopsus.model import Diagnostic, MopsusError
+from mopsus.spec.diagnostics import render_all
 
 
 def render_error(error: MopsusError) -> str:
-    """An error of ours as the user sees it: every diagnostic it carries, else its message and hint."""
-    if error.diagnostics:
-        from mopsus.spec import render_diagnostic
-
-        return "\n\n".join(render_diagnostic(diagnostic) for diagnostic in error.diagnostics)
-    text = f"error[{error.code}]: {error.message}"
-    return f"{text}\n   | {error.hint}" if error.hint else text
+    """An error of ours as the user sees it: every diagnostic it carries, else its message and hint as one."""
+    return render_all(error.diagnostics or (Diagnostic(error.code, error.message, hint=error.hint),))
 
 
 def render_bug(error: Exception) -> str:

@@ -39,9 +39,11 @@ class LazyGroup(TyperGroup):
     def list_commands(self, ctx: object) -> list[str]:
         return list(COMMANDS)
 
-    def get_command(self, ctx: object, cmd_name: str) -> TyperCommand | None:
+    def get_command(self, ctx: object, cmd_name: str) -> TyperCommand:
         if cmd_name not in COMMANDS:
-            return None
+            from mopsus.cli.messages import unknown
+
+            raise unknown("command", cmd_name, COMMANDS)
         command = load_command(cmd_name)
         one = typer.Typer(add_completion=False, rich_markup_mode="markdown")
         one.command(cmd_name, no_args_is_help=cmd_name != "demo")(with_status(command))
