@@ -1,0 +1,218 @@
+"""Stage 6: one HTML file that holds the whole report and asks nothing of the network.
+
+Every text goes through `_text`. A content-security policy stands behind that: nothing is
+loaded from anywhere, and no script runs but the one whose hash the page itself gives.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterable
+from html import escape
+from importlib.resources import files
+
+from mopsus.model import Diagnostic, MopsusError, Property, Severity, Spec, TableMachine, Verdict
+from mopsus.report.reporter import Destination, Format, GroupedReporter, Options, Reporter
+from mopsus.report.summary import Summary, count, doc_link, finding_line, show_rate, summary_line
+from mopsus.verdict import Explanation, Group, Groups, explain
+from mopsus.verdict.text import printable, show_binding, show_place, show_time
+
+OPEN_FINDINGS = 1
+"""How many findings are unfolded when the page opens: enough to show that they unfold."""
+
+
+def render_html(groups: Groups, summary: Summary, options: Options) -> str:
+    """The page: what was found at a glance, each finding with its timeline and machine, then every spec."""
+    here = files(__package__)
+    style = here.joinpath("page.css").read_text("utf-8")
+    script = here.joinpath("filter.js").read_text("utf-8")
+    digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
+    policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+    body = [_header(groups, summary), *_notices(summary), _findings(groups, summary, options), _specs(groups, summary)]
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="color-scheme" content="light dark">\n'
+        f"<title>{_text(_headline(groups, summary))} · Mopsus</title>\n<style>{style}</style>\n</head>\n<body>\n"
+        + "\n".join(body)
+        + f"\n<footer>{_text(summary_line(summary, groups))}</footer>\n<script>{script}</script>\n</body>\n</html>\n"
+    )
+
+
+def _make(destination: Destination, options: Options) -> Reporter:
+    return GroupedReporter(destination, options, render_html)
+
+
+FORMAT = Format("html", "one self-contained page", ".html", _make)
+
+
+def _text(text: str, limit: int = 2000) -> str:
+    return escape(printable(text, limit))
+
+
+def _headline(groups: Groups, summary: Summary) -> str:
+    if groups.violations:
+        return count(groups.violations, "violation")
+    return "No violations" if summary.complete else "No violations so far"
+
+
+def _header(groups: Groups, summary: Summary) -> str:
+    stats = summary.stats
+    if groups.violations:
+        mood, mark = "error", "✗"
+    elif summary.complete:
+        mood, mark = "good", "✓"
+    else:
+        mood, mark = "warning", "!"
+    facts = [("events", f"{stats.events:,}"), ("specs", f"{len(summary.specs):,}"), ("findings", f"{len(groups):,}")]
+    if stats.ignored:
+        facts.append(("ignored", f"{stats.ignored:,}"))
+    if stats.bad_rows:
+        facts.append(("bad rows", f"{stats.bad_rows:,}"))
+    if rate := show_rate(summary):
+        number, _, unit = rate.rpartition(" ")
+        facts.append((unit, number))
+    tiles = "".join(f"<div><dt>{_text(name)}</dt><dd>{_text(value)}</dd></div>" for name, value in facts)
+    checked = ", ".join(_text(source) for source in summary.sources[:5])
+    if len(summary.sources) > 5:
+        checked += f" and {len(summary.sources) - 5} more"
+    when = _text(summary.started.strftime("%Y-%m-%d %H:%M:%S %Z").strip()) if summary.started else ""
+    about = " · ".join(part for part in (checked, when) if part)
+    return (
+        f'<header class="{mood}"><div class="mark" aria-hidden="true">{mark}</div>'
+        f"<div><h1>{_text(_headline(groups, summary))}</h1><p>{about}</p></div><dl>{tiles}</dl></header>"
+    )
+
+
+def _notices(summary: Summary) -> Iterable[str]:
+    findings: list[MopsusError | Diagnostic] = [*([summary.error] if summary.error else []), *summary.warnings]
+    for finding in findings:
+        kind = "warning" if isinstance(finding, Diagnostic) and finding.warning else "error"
+        hint = f"<p>{_text(finding.hint)}</p>" if finding.hint else ""
+        yield f'<aside class="{kind}"><strong>{_text(finding_line(finding))}</strong>{hint}</aside>'
+    if summary.interrupted:
+        yield '<aside class="warning"><strong>Interrupted: this is what had been found by then.</strong></aside>'
+
+
+def _findings(groups: Groups, summary: Summary, options: Options) -> str:
+    if not len(groups):
+        return ""
+    present = [severity for severity in Severity if groups.severities[severity]]
+    boxes = "".join(
+        f'<label><input type="checkbox" checked data-severity="{severity.value}">'
+        f'<span class="chip {severity.value}">{severity.value}</span></label>'
+        for severity in present
+    )
+    items = "\n".join(
+        _finding(group, summary.spec(group.key.spec), options, unfolded=at < OPEN_FINDINGS)
+        for at, group in enumerate(groups)
+    )
+    return (
+        '<section><div class="bar"><h2>Findings</h2>'
+        f'<div class="filters">{boxes if len(present) > 1 else ""}'
+        '<input type="search" placeholder="Filter…" aria-label="Filter findings"></div></div>\n'
+        '<div class="columns" aria-hidden="true"><span>severity</span><span>property</span><span>where</span>'
+        f"<span>count</span></div>\n{items}\n</section>"
+    )
+
+
+def _finding(group: Group, spec: Spec, options: Options, *, unfolded: bool) -> str:
+    key, first = group.key, group.examples[0]
+    machine = options.machines.get((key.spec, key.property))
+    explanation = explain(first, machine, options.history)
+    remarks = "".join(f'<p class="remark">{_code(remark)}</p>' for remark in explanation.remarks)
+    others = _examples(group.examples[1:], group.more)
+    return (
+        f'<details class="finding" data-severity="{group.severity.value}"{" open" if unfolded else ""}><summary>'
+        f'<span><b class="chip {group.severity.value}">{group.severity.value}</b></span>'
+        f"<span><b>{_text(key.spec)}</b><i>/{_text(key.property)}</i> <code>{_text(key.category)}</code></span>"
+        f'<span class="where">{_text(show_binding(first.binding))}<small>{_text(show_place(first))}</small></span>'
+        f'<span class="count">{group.count:,}</span></summary>\n'
+        f'<div class="story"><div>{_timeline(explanation, group.severity)}{remarks}{_doc(spec)}{others}</div>'
+        f"{_machine(machine, spec, key.property, options)}</div></details>"
+    )
+
+
+def _timeline(explanation: Explanation, severity: Severity) -> str:
+    rows = []
+    for step in explanation.steps:
+        item = step.event
+        last = f' class="last {severity.value}"' if step is explanation.steps[-1] else ""
+        when = f"<time>t={_text(show_time(item.time))}</time>" if item.time is not None else ""
+        state = f'<span class="state">{_text(step.state)}</span>' if step.state is not None else ""
+        rows.append(
+            f'<li{last}><span class="event">{_text(item.event)}</span>'
+            f'<span class="binding">{_text(show_binding(item.binding))}</span>{state}'
+            f'<span class="place">{_text(show_place(item))}{when}</span></li>'
+        )
+    return f'<ol class="timeline">{"".join(rows)}</ol>' if rows else ""
+
+
+def _code(sentence: str) -> str:
+    """A sentence with its `quoted` words as code."""
+    parts = _text(sentence).split("`")
+    return "".join(f"<code>{part}</code>" if at % 2 else part for at, part in enumerate(parts))
+
+
+def _doc(spec: Spec) -> str:
+    if not spec.doc:
+        return ""
+    text, link = _text(spec.doc), doc_link(spec)
+    if link:
+        shown = _text(link)
+        text = text.replace(shown, f'<a href="{shown}" rel="noopener noreferrer">{shown}</a>', 1)
+    return f'<p class="doc">{text}</p>'
+
+
+def _examples(examples: list[Verdict], more: int) -> str:
+    if not examples:
+        return ""
+    rows = "".join(
+        f"<li>{_text(show_binding(example.binding))} <small>{_text(show_place(example))}</small></li>"
+        for example in examples
+    )
+    rest = f"<li>… and {more:,} more</li>" if more else ""
+    return f'<div class="others"><h3>Also seen</h3><ul>{rows}{rest}</ul></div>'
+
+
+def _machine(machine: TableMachine | None, spec: Spec, property_name: str, options: Options) -> str:
+    if machine is None or options.draw is None:
+        return ""
+    drawing = options.draw(machine)
+    # An XML declaration or doctype before the element is not allowed inside HTML.
+    drawing = drawing[max(drawing.find("<svg"), 0) :]
+    formula = next((_formula(prop) for prop in spec.properties if prop.name == property_name), "")
+    return f'<figure class="machine">{drawing}<figcaption>{formula}</figcaption></figure>'
+
+
+def _formula(prop: Property) -> str:
+    return f"<code>{_text(' '.join(prop.formula.split()), 300)}</code>"
+
+
+def _specs(groups: Groups, summary: Summary) -> str:
+    counts: dict[tuple[str, str], dict[Severity, int]] = {}
+    for group in groups:
+        by_severity = counts.setdefault((group.key.spec, group.key.property), {})
+        by_severity[group.severity] = by_severity.get(group.severity, 0) + group.count
+    passed = f'<b class="chip good">{"ok" if summary.complete else "ok so far"}</b>'
+    rows = []
+    for spec in summary.specs:
+        for prop in spec.properties:
+            found = counts.get((spec.name, prop.name), {})
+            chips = " ".join(
+                f'<b class="chip {severity.value}">{count(found[severity], severity.value)}</b>'
+                for severity in Severity
+                if severity in found
+            )
+            rows.append(
+                f"<tr><td><b>{_text(spec.name)}</b><i>/{_text(prop.name)}</i></td><td>{_text(prop.logic)}</td>"
+                f"<td>{_formula(prop)}</td><td>{chips or passed}</td></tr>"
+            )
+    if not rows:
+        return ""
+    return (
+        "<section><h2>Specifications</h2><table><thead><tr><th>property</th><th>logic</th><th>formula</th>"
+        f"<th>result</th></tr></thead><tbody>{''.join(rows)}</tbody></table></section>"
+    )

@@ -1,0 +1,148 @@
+"""Stage 6: the JSON report, written while verdicts come in, so that it may be larger than memory.
+
+Its schema is `docs/reference/report.schema.json`. The verdicts come first in the file because
+the rest is known only at the end; the order of an object's keys means nothing in JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from mopsus.model import Diagnostic, MopsusError, ObjectRef, Severity, Spec, Value, Verdict, WitnessEvent
+from mopsus.report.output import Output
+from mopsus.report.reporter import Destination, Format, Options
+from mopsus.report.summary import Summary
+from mopsus.verdict.text import show_value
+
+VERSION = 1
+TEXT_LIMIT = 10_000
+_encode = json.JSONEncoder(allow_nan=False, separators=(", ", ": ")).encode
+
+
+class JsonReporter:
+    """Writes `{"version": 1, "specs": […], "verdicts": […], "stats": {…}}`, one verdict to a line."""
+
+    def __init__(self, destination: Destination, options: Options) -> None:
+        self._output = Output(destination)
+        self._live = options.live
+        self._severities: Counter[Severity] = Counter()
+        self._separator = "\n"
+        self._output.write(f'{{"version": {VERSION}, "verdicts": [')
+
+    def add(self, verdict: Verdict) -> None:
+        self._severities[verdict.severity] += 1
+        self._output.write(self._separator + _encode(json_verdict(verdict)))
+        self._separator = ",\n"
+        if self._live:
+            self._output.flush()
+
+    def finish(self, summary: Summary) -> None:
+        stats = summary.stats
+        rest = {
+            "specs": [_json_spec(spec) for spec in summary.specs],
+            "stats": {
+                "events": stats.events,
+                "ignored": stats.ignored,
+                "bad_rows": stats.bad_rows,
+                "verdicts": {severity.value: self._severities[severity] for severity in Severity},
+                "elapsed_s": summary.elapsed_s,
+                "specs": {_text(name): _json_counts(counts) for name, counts in stats.specs.items()},
+            },
+            "sources": [_text(source) for source in summary.sources],
+            "started": summary.started.isoformat() if summary.started else None,
+            "interrupted": summary.interrupted,
+            "warnings": [_json_finding(warning) for warning in summary.warnings],
+            "error": _json_finding(summary.error) if summary.error is not None else None,
+        }
+        lines = ",\n".join(f"{_encode(key)}: {_encode(value)}" for key, value in rest.items())
+        self._output.write(f"\n],\n{lines}}}\n")
+        self._output.commit()
+
+
+FORMAT = Format("json", "every verdict, for programs", ".json", JsonReporter)
+
+
+def json_verdict(verdict: Verdict) -> dict[str, Any]:
+    """A verdict as JSON data, keyed as the `Verdict` fields."""
+    return {
+        "spec": _text(verdict.spec),
+        "property": _text(verdict.property),
+        "category": _text(verdict.category),
+        "truth": verdict.truth,
+        "final": verdict.final,
+        "severity": verdict.severity.value,
+        "binding": _json_binding(verdict.binding),
+        **_json_position(verdict),
+        "witness": [
+            {"event": _text(item.event), "binding": _json_binding(item.binding), **_json_position(item)}
+            for item in verdict.witness
+        ],
+    }
+
+
+def json_value(value: Value) -> Any:  # noqa: ANN401 - JSON data has no narrower type
+    """A value as JSON data.
+
+    What JSON has, is itself; a tuple is an array; an object is `{type, serial, repr}`. Anything
+    else (bytes, huge integers and strings, infinities) is `{type, repr}`.
+    """
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, ObjectRef):
+        return {"type": _text(value.type), "serial": value.serial, "repr": _text(value.text)}
+    if isinstance(value, tuple):
+        return [json_value(item) for item in value]
+    if isinstance(value, str) and len(value) <= TEXT_LIMIT:
+        return _text(value)
+    if isinstance(value, int) and value.bit_length() <= 64:
+        return int(value)
+    if isinstance(value, float) and math.isfinite(value):
+        return float(value)
+    return {"type": type(value).__name__, "repr": show_value(value)}
+
+
+def _json_binding(binding: Mapping[str, Value]) -> dict[str, Any]:
+    return {_text(name): json_value(value) for name, value in binding.items()}
+
+
+def _json_position(item: Verdict | WitnessEvent) -> dict[str, Any]:
+    location = None if item.location is None else _text(item.location)
+    return {"location": location, "time": json_value(item.time), "row": item.row}
+
+
+def _json_spec(spec: Spec) -> dict[str, Any]:
+    return {
+        "name": spec.name,
+        "doc": spec.doc,
+        "severity": spec.severity.value if spec.severity else None,
+        "parameters": [parameter.name for parameter in spec.parameters],
+        "properties": [{"name": p.name, "logic": p.logic, "formula": p.formula} for p in spec.properties],
+    }
+
+
+def _json_counts(counts: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        _text(name): _json_counts(number) if isinstance(number, Mapping) else number for name, number in counts.items()
+    }
+
+
+def _json_finding(finding: MopsusError | Diagnostic) -> dict[str, Any]:
+    span = finding.span if isinstance(finding, Diagnostic) else None
+    return {
+        "code": finding.code,
+        "message": _text(finding.message),
+        "hint": _text(finding.hint),
+        "file": _text(span.file) if span else None,
+        "line": span.line if span else None,
+        "column": span.column if span else None,
+    }
+
+
+def _text(text: str) -> str:
+    """Text that every JSON reader accepts: not too long, and no lone surrogates, which strict readers refuse."""
+    cut = text if len(text) <= TEXT_LIMIT else text[:TEXT_LIMIT] + "…"
+    return cut.encode("utf-8", "replace").decode("utf-8")

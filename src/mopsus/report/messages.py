@@ -1,0 +1,18 @@
+"""Stage 6: the errors of reports, by code, with what each means."""
+
+from __future__ import annotations
+
+from mopsus.model import MopsusError
+
+MESSAGES = {
+    "REPORT-001": "A report file cannot be written: its folder is missing, is read-only, or the disk is full.",
+    "REPORT-002": "There is no report format of that name, built in or installed.",
+    "REPORT-003": "An installed report format cannot be loaded, or is not a `mopsus.report.Format`.",
+    "REPORT-004": "Whoever was reading the report closed the pipe before it was complete.",
+}
+
+
+class ReportError(MopsusError):
+    """A report cannot be made or written."""
+
+    code = "REPORT-001"

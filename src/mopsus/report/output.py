@@ -1,0 +1,101 @@
+"""Stage 6: where a report goes: a stream as it is, a file whole or not at all.
+
+A file is written beside its destination and renamed when the report is complete, so a reader
+never sees half a report, and a run that dies leaves the previous one.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TextIO
+
+from mopsus.report.messages import ReportError
+
+
+class Output:
+    """A text destination. Nothing is promised to be there before `commit`."""
+
+    def __init__(self, destination: TextIO | str | os.PathLike[str]) -> None:
+        self._pending: Path | None = None
+        if isinstance(destination, str | os.PathLike):
+            self._name = os.fspath(destination)
+            with self._errors():
+                # A link stays a link: what it points to is replaced.
+                self._target = Path(self._name).resolve()
+                self._stream = self._open()
+            self._owned = True
+        else:
+            self._name = str(getattr(destination, "name", "stream"))
+            self._stream = destination
+            self._owned = False
+
+    @property
+    def stream(self) -> TextIO:
+        """The open stream, to ask what it is; write through `write`."""
+        return self._stream
+
+    def write(self, text: str) -> None:
+        """Append text; what the stream's encoding lacks is written as an escape."""
+        with self._errors():
+            try:
+                self._stream.write(text)
+            except UnicodeEncodeError as error:
+                self._stream.write(text.encode(error.encoding, "backslashreplace").decode(error.encoding))
+
+    def flush(self) -> None:
+        """Hand on what was written so far."""
+        with self._errors():
+            self._stream.flush()
+
+    def commit(self) -> None:
+        """The report is complete: flush the stream, or put the file in its place."""
+        with self._errors():
+            self._stream.flush()
+            if self._owned:
+                self._stream.close()
+            if self._pending is not None:
+                os.replace(self._pending, self._target)
+                self._abandon.detach()
+
+    def _open(self) -> TextIO:
+        mode = 0o666
+        if self._target.exists():
+            status = self._target.stat()
+            if not stat.S_ISREG(status.st_mode):  # a device or a pipe is written to, never replaced
+                return open(self._target, "w", encoding="utf-8", newline="\n")
+            mode = stat.S_IMODE(status.st_mode)
+        pending = self._target.with_name(f".{self._target.name[:100]}.{secrets.token_hex(6)}")
+        # Not tempfile: its files are private to the user, a report has the usual permissions.
+        handle = os.open(pending, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        stream = os.fdopen(handle, "w", encoding="utf-8", newline="\n")
+        self._pending = pending
+        self._abandon = weakref.finalize(self, _abandon, stream, pending)
+        return stream
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except BrokenPipeError as error:
+            raise ReportError(f"nobody reads {self._name} any more", code="REPORT-004") from error
+        except (OSError, ValueError) as error:
+            reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+            raise ReportError(
+                f"cannot write the report to {self._name}: {reason}",
+                hint="check that the folder exists and may be written, and that the disk has room",
+                code="REPORT-001",
+            ) from error
+
+
+def _abandon(stream: TextIO, pending: Path) -> None:
+    """The report was never completed: take back what was written."""
+    with suppress(OSError):
+        stream.close()
+    with suppress(OSError):
+        pending.unlink()

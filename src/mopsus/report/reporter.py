@@ -1,0 +1,134 @@
+"""Stage 6: what a report format is, and the registry that finds formats by name.
+
+The built-in formats are known here by module, so that the usual run does not search the
+installed packages; any other name is looked up under the entry-point group `mopsus.reports`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Protocol, TextIO, TypeAlias
+
+from mopsus.model import TableMachine, Verdict
+from mopsus.report.messages import ReportError
+from mopsus.report.output import Output
+from mopsus.report.summary import Summary
+from mopsus.verdict import Groups
+from mopsus.verdict.explain import HISTORY
+
+GROUP = "mopsus.reports"
+BUILT_IN = {
+    "terminal": "mopsus.report.terminal",
+    "json": "mopsus.report.json",
+    "junit": "mopsus.report.junit",
+    "sarif": "mopsus.report.sarif",
+    "html": "mopsus.report.html",
+}
+
+Destination: TypeAlias = "TextIO | str | os.PathLike[str]"
+
+
+class Reporter(Protocol):
+    """Takes verdicts as they come, then the summary, once; only then is the report complete.
+
+    Memory stays bounded however many verdicts come. Both raise `ReportError` when the
+    destination cannot be written.
+    """
+
+    def add(self, verdict: Verdict) -> None:
+        """Take the next verdict."""
+
+    def finish(self, summary: Summary) -> None:
+        """Complete the report. Must be the last call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What is known before the run. A format uses what concerns it."""
+
+    machines: Mapping[tuple[str, str], TableMachine] = field(default_factory=dict)
+    """By spec and property; explanations name states if the machine is here."""
+    draw: Callable[[TableMachine], str] | None = None
+    """Draws a machine as an SVG element."""
+    history: int = HISTORY
+    """The monitors' limit on witnesses."""
+    quiet: bool = False
+    """Terminal: only the summary line, and only if there is something to complain about."""
+    live: bool = False
+    """Terminal: show each verdict when it comes, for runs without an end."""
+    colour: bool | None = None
+    """Terminal: None decides by the stream."""
+    width: int | None = None
+    """Terminal: columns; None asks the terminal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A report format, registered under the entry-point group `mopsus.reports`."""
+
+    name: str
+    summary: str
+    suffix: str
+    """Of a file that holds such a report: `.json`."""
+    make: Callable[[Destination, Options], Reporter]
+
+
+class GroupedReporter:
+    """A reporter that keeps groups of verdicts and writes all at the end."""
+
+    def __init__(
+        self, destination: Destination, options: Options, render: Callable[[Groups, Summary, Options], str]
+    ) -> None:
+        # Opened before the run: a path that cannot be written is better known before an hour of checking.
+        self._output = Output(destination)
+        self._options = options
+        self._render = render
+        self._groups = Groups()
+
+    def add(self, verdict: Verdict) -> None:
+        self._groups.add(verdict)
+
+    def finish(self, summary: Summary) -> None:
+        self._output.write(self._render(self._groups, summary, self._options))
+        self._output.commit()
+
+
+def open_report(name: str, destination: Destination, options: Options | None = None) -> Reporter:
+    """A reporter of that format, writing to a text stream or, all at once when it is finished, to a file."""
+    return load_format(name).make(destination, options or Options())
+
+
+def load_format(name: str) -> Format:
+    """The format of that name, built in or installed; `ReportError` if there is none or it is broken."""
+    if name in BUILT_IN:
+        found: object = import_module(BUILT_IN[name]).FORMAT
+    else:
+        found = _load_installed(name)
+    if not isinstance(found, Format):
+        raise ReportError(f"report format '{name}' is not a mopsus.report.Format", code="REPORT-003")
+    return found
+
+
+def format_names() -> tuple[str, ...]:
+    """Every format's name: the built-in ones first, then those of installed packages."""
+    from importlib.metadata import entry_points  # slow; only for lists and for names that are not ours
+
+    return (*BUILT_IN, *sorted({point.name for point in entry_points(group=GROUP)} - set(BUILT_IN)))
+
+
+def _load_installed(name: str) -> object:
+    from importlib.metadata import entry_points
+
+    for point in entry_points(group=GROUP, name=name):
+        try:
+            return point.load()
+        except Exception as error:  # a plugin may fail in any way while it is imported
+            raise ReportError(
+                f"report format '{name}' ({point.value}) cannot be loaded: {error}", code="REPORT-003"
+            ) from error
+    raise ReportError(
+        f"there is no report format '{name}'", hint=f"choose one of: {', '.join(format_names())}", code="REPORT-002"
+    )

@@ -1,0 +1,173 @@
+"""Stage 6: SARIF 2.1.0, for code-scanning pages and editors: a rule per property, a result per finding."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from datetime import UTC
+from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import quote
+
+from mopsus.model import Severity, Spec, Verdict, WitnessEvent
+from mopsus.report.reporter import Destination, Format, GroupedReporter, Options, Reporter
+from mopsus.report.summary import Summary, count, doc_link, finding_line
+from mopsus.verdict import Explanation, Group, Groups, explain
+from mopsus.verdict.grouping import RANK
+from mopsus.verdict.text import position, printable, show_binding, show_place
+
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_FILE_LINE = re.compile(r"(?P<file>.+?):(?P<line>[1-9]\d{0,8})(?::(?P<column>[1-9]\d{0,8}))?", re.DOTALL)
+# A row of one of these is not a line that an editor could go to.
+_WITHOUT_LINES = frozenset({".parquet", ".arrow", ".arrows", ".ipc", ".feather", ".gz", ".zst", ".zstd"})
+
+Json = dict[str, Any]
+
+
+def render_sarif(groups: Groups, summary: Summary, options: Options) -> str:
+    """The report: rules from the specs, one result per group with its first witness as code flow."""
+    rules = _rules(groups, summary)
+    index = {rule["id"]: at for at, rule in enumerate(rules)}
+    run: Json = {
+        "tool": {"driver": {"name": "Mopsus", "rules": rules}},
+        "invocations": [_invocation(summary)],
+        "artifacts": [{"location": {"uri": _uri(source)}} for source in summary.sources],
+        "results": [_result(group, index, summary, options) for group in groups],
+        "columnKind": "unicodeCodePoints",
+        "properties": {"events": summary.stats.events, "violations": groups.violations},
+    }
+    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
+
+
+def _make(destination: Destination, options: Options) -> Reporter:
+    return GroupedReporter(destination, options, render_sarif)
+
+
+FORMAT = Format("sarif", "SARIF 2.1.0, for code scanning and editors", ".sarif", _make)
+
+
+def _rule_id(spec: str, property_name: str) -> str:
+    return f"{printable(spec)}/{printable(property_name)}"
+
+
+def _rules(groups: Groups, summary: Summary) -> list[Json]:
+    """A rule for each property of each spec, and for each property that gave a verdict, worst severity first seen."""
+    levels: dict[tuple[str, str], Severity] = {}
+    for spec in summary.specs:
+        for prop in spec.properties:
+            severities = [handler.severity or spec.severity or Severity.ERROR for handler in prop.handlers]
+            worst = min(severities, key=RANK.__getitem__, default=spec.severity or Severity.ERROR)
+            levels[spec.name, prop.name] = worst
+    for group in groups:
+        levels.setdefault((group.key.spec, group.key.property), group.severity)
+    return [_rule(summary.spec(spec), name, level) for (spec, name), level in levels.items()]
+
+
+def _rule(spec: Spec, property_name: str, level: Severity) -> Json:
+    described = next((f"{p.logic}: {p.formula}" for p in spec.properties if p.name == property_name), spec.name)
+    rule: Json = {
+        "id": _rule_id(spec.name, property_name),
+        "name": printable(spec.name),
+        "shortDescription": {"text": printable(described, 500)},
+        "defaultConfiguration": {"level": level.value},
+    }
+    if spec.doc:
+        rule["fullDescription"] = {"text": printable(spec.doc, 1000)}
+    if link := doc_link(spec):
+        rule["helpUri"] = link
+    return rule
+
+
+def _invocation(summary: Summary) -> Json:
+    notes = [
+        {"level": "warning", "message": {"text": finding_line(warning)}, "descriptor": {"id": warning.code}}
+        for warning in summary.warnings
+    ]
+    if summary.error is not None:
+        error = summary.error
+        notes.append({"level": "error", "message": {"text": finding_line(error)}, "descriptor": {"id": error.code}})
+    invocation: Json = {"executionSuccessful": summary.complete, "toolExecutionNotifications": notes}
+    if summary.started is not None:
+        started = summary.started.astimezone(UTC)
+        invocation["startTimeUtc"] = started.replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
+    return invocation
+
+
+def _result(group: Group, rule_index: dict[str, int], summary: Summary, options: Options) -> Json:
+    first = group.examples[0]
+    key = group.key
+    rule = _rule_id(key.spec, key.property)
+    explanation = explain(first, options.machines.get((key.spec, key.property)), options.history)
+    times = [f"Seen {count(group.count, 'time')}."] if group.count > 1 else []
+    result: Json = {
+        "ruleId": rule,
+        "ruleIndex": rule_index[rule],
+        "level": group.severity.value,
+        "message": {"text": "\n".join([explanation.message, *explanation.remarks, *times])},
+        "occurrenceCount": min(group.count, 2**31 - 1),
+        "partialFingerprints": {"mopsusFinding/v1": _fingerprint(group)},
+        "properties": {"category": printable(key.category), "binding": show_binding(first.binding)},
+    }
+    if location := _location(first, summary):
+        result["locations"] = [location]
+    related = [_location(example, summary, show_binding(example.binding)) for example in group.examples[1:]]
+    if any(related):
+        result["relatedLocations"] = [location for location in related if location]
+    if flow := _thread_flow(explanation, summary):
+        result["codeFlows"] = [{"threadFlows": [{"locations": flow}]}]
+    return result
+
+
+def _fingerprint(group: Group) -> str:
+    """The same for the same finding in the next run."""
+    key = group.key
+    parts = (key.spec, key.property, key.category, key.place, *key.shape)
+    return hashlib.sha256(json.dumps(parts).encode("ascii")).hexdigest()[:32]
+
+
+def _thread_flow(explanation: Explanation, summary: Summary) -> list[Json]:
+    flow: list[Json] = []
+    for step in explanation.steps:
+        text = f"{printable(step.event.event)}({show_binding(step.event.binding)})"
+        if step.state is not None:
+            text += f" -> {printable(step.state)}"
+        location = _location(step.event, summary, text)
+        flow.append({"location": location or {"message": {"text": text}}})
+    return flow
+
+
+def _location(item: Verdict | WitnessEvent, summary: Summary, text: str = "") -> Json:
+    """A SARIF location; empty if nothing is known."""
+    location: Json = {}
+    path, line, column = _split(item, summary)
+    if path:
+        physical: Json = {"artifactLocation": {"uri": _uri(path)}}
+        if line and PurePosixPath(path).suffix.lower() not in _WITHOUT_LINES:
+            physical["region"] = {"startLine": line, **({"startColumn": column} if column else {})}
+        location["physicalLocation"] = physical
+    elif place := show_place(item):
+        location["logicalLocations"] = [{"fullyQualifiedName": place}]
+    if location and text:
+        location["message"] = {"text": text}
+    return location
+
+
+def _split(item: Verdict | WitnessEvent, summary: Summary) -> tuple[str, int | None, int | None]:
+    """File, line and column: of `file:line[:column]`, or the row of the only source; else no file."""
+    if item.location is None:
+        return (summary.sources[0], item.row, None) if len(summary.sources) == 1 else ("", None, None)
+    place, in_trace = position(item.location, item.row)
+    if in_trace:
+        return place, item.row, None
+    found = _FILE_LINE.fullmatch(item.location)
+    if found is None:
+        return "", None, None
+    return found["file"], int(found["line"]), int(found["column"]) if found["column"] else None
+
+
+def _uri(path: str) -> str:
+    """A relative path stays relative, so that a viewer resolves it against its own checkout."""
+    if Path(path).is_absolute():
+        return "file://" + quote(Path(path).as_posix(), errors="replace")
+    return quote(Path(path).as_posix(), errors="replace")

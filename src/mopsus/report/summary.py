@@ -1,0 +1,102 @@
+"""Stage 6: what a report knows about the run as a whole, beside its verdicts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from mopsus.model import Diagnostic, MopsusError, Severity, Spec
+from mopsus.verdict import Groups
+from mopsus.verdict.text import printable
+
+_LINK = re.compile(r"https?://[^\s<>\"']+[^\s<>\"'.,;:!?)]")
+
+
+@dataclass(frozen=True, slots=True)
+class RunStats:
+    """What was counted: events seen, those that no spec mentions, rows skipped as bad, and each spec's own counts."""
+
+    events: int = 0
+    ignored: int = 0
+    bad_rows: int = 0
+    specs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The run, once it is over. `error` is what stopped it early; `started` and `elapsed_s` may be unknown."""
+
+    specs: tuple[Spec, ...] = ()
+    stats: RunStats = RunStats()
+    sources: tuple[str, ...] = ()
+    warnings: tuple[Diagnostic, ...] = ()
+    error: MopsusError | Diagnostic | None = None
+    elapsed_s: float | None = None
+    started: datetime | None = None
+    interrupted: bool = False
+
+    @property
+    def complete(self) -> bool:
+        """Did the run see all there was to see?"""
+        return self.error is None and not self.interrupted
+
+    def spec(self, name: str) -> Spec:
+        """The spec of that name; a bare one if the run did not say."""
+        return next((spec for spec in self.specs if spec.name == name), Spec(name))
+
+
+def doc_link(spec: Spec) -> str | None:
+    """The first web address in a spec's documentation line."""
+    found = _LINK.search(spec.doc)
+    return found[0] if found else None
+
+
+def count(number: int, noun: str) -> str:
+    """`1 event`, `12,000 events`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def summary_line(summary: Summary, groups: Groups) -> str:
+    """The run in one line: `3 violations (1 unique) in 12 events · 1 spec · 2.0 M events/s`."""
+    stats = summary.stats
+    found = count(groups.violations, "violation") if groups.violations else "no violations"
+    if groups.violations > groups.unique_violations:
+        found += f" ({groups.unique_violations:,} unique)"
+    for severity in (Severity.WARNING, Severity.NOTE):
+        if groups.severities[severity]:
+            found += f", {count(groups.severities[severity], severity.value)}"
+    parts = [f"{found} in {count(stats.events, 'event')}", count(len(summary.specs), "spec")]
+    if stats.ignored:
+        parts.append(f"{stats.ignored:,} ignored")
+    if stats.bad_rows:
+        parts.append(f"{count(stats.bad_rows, 'bad row')} skipped")
+    if rate := show_rate(summary):
+        parts.append(rate)
+    if summary.interrupted:
+        parts.append("interrupted")
+    if summary.error is not None:
+        parts.append(f"stopped early by {summary.error.code}")
+    return " · ".join(parts)
+
+
+def show_rate(summary: Summary) -> str:
+    """Events per second, rounded; nothing if the time is unknown."""
+    if not summary.elapsed_s or not summary.stats.events:
+        return ""
+    rate = summary.stats.events / summary.elapsed_s
+    if rate >= 1e6:
+        return f"{rate / 1e6:.1f} M events/s"
+    return f"{rate / 1e3:.1f} k events/s" if rate >= 1e3 else f"{rate:.0f} events/s"
+
+
+def finding_line(finding: MopsusError | Diagnostic) -> str:
+    """A warning or error in one line: `error[TRACE-003]: … (trace.csv:7:1)`."""
+    kind = "warning" if isinstance(finding, Diagnostic) and finding.warning else "error"
+    line = f"{kind}[{finding.code}]: {printable(finding.message, 2000)}"
+    if isinstance(finding, Diagnostic) and finding.span is not None:
+        span = finding.span
+        line += f" ({printable(span.file)}:{span.line}:{span.column})"
+    return line

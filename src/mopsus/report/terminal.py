@@ -1,0 +1,157 @@
+"""Stage 6: the report that a person reads in a terminal: each finding once, explained, then one line about the run.
+
+rich is imported only when there is a finding to show: it costs more time than a small check.
+All text reaches it as `Text`, never as markup, and after `printable`, so that no value of a
+trace can colour, move or rewrite anything.
+"""
+
+from __future__ import annotations
+
+import io
+import shutil
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from mopsus.model import Severity, Verdict
+from mopsus.report.output import Output
+from mopsus.report.reporter import Destination, Format, Options
+from mopsus.report.summary import Summary, count, summary_line
+from mopsus.verdict import Explanation, Group, Groups, default_message, explain
+from mopsus.verdict.text import printable, show_binding, show_place, show_time
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+WIDTH_OF_FILES = 120
+STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.NOTE: "bold cyan"}
+
+
+class TerminalReporter:
+    """Shows findings at the end, or with `live` as they come; ends with the summary line."""
+
+    def __init__(self, destination: Destination, options: Options) -> None:
+        self._output = Output(destination)
+        self._options = options
+        self._groups = Groups()
+
+    def add(self, verdict: Verdict) -> None:
+        group = self._groups.add(verdict)
+        if not self._options.live or self._options.quiet:
+            return
+        if group.count == 1:
+            self._show(self._finding(group, Summary()))
+        else:
+            self._output.write(f"{verdict.severity.value}: {default_message(verdict)} ({group.count:,} so far)\n")
+        self._output.flush()
+
+    def finish(self, summary: Summary) -> None:
+        options = self._options
+        if not options.quiet:
+            if not options.live:
+                for group in self._groups:
+                    self._show(self._finding(group, summary))
+            self._show_warnings(summary)
+        if not options.quiet or self._groups.violations or not summary.complete:
+            self._output.write(summary_line(summary, self._groups) + "\n")
+        self._output.commit()
+
+    def _show_warnings(self, summary: Summary) -> None:
+        if summary.warnings:
+            from mopsus.spec.diagnostics import render_all  # a spec's parser loads it anyway, a clean run need not
+
+            self._output.write(render_all(summary.warnings) + "\n\n")
+
+    def _show(self, parts: Iterator[RenderableType]) -> None:
+        console = self._console()
+        for part in parts:
+            console.print(part)
+        console.print()
+        text = console.file.getvalue() if isinstance(console.file, io.StringIO) else ""
+        # rich pads lines to the full width; trailing blanks only get in the way of copying.
+        self._output.write("\n".join(line.rstrip() for line in text.split("\n")))
+
+    def _console(self) -> Console:
+        """A console that renders to a string as the destination would want it.
+
+        Not straight to the destination, because rich ends the process when a pipe breaks.
+        """
+        from rich.console import Console
+
+        colour = self._options.colour
+        terminal = self._output.stream.isatty() if colour is None else colour
+        width = self._options.width or (shutil.get_terminal_size().columns if terminal else WIDTH_OF_FILES)
+        return Console(
+            file=io.StringIO(), force_terminal=terminal, width=width, highlight=False, markup=False, emoji=False
+        )
+
+    def _finding(self, group: Group, summary: Summary) -> Iterator[RenderableType]:
+        from rich.padding import Padding
+        from rich.text import Text
+
+        key, first = group.key, group.examples[0]
+        style = STYLES[group.severity]
+        title = Text.assemble(
+            (group.severity.value, style),
+            "  ",
+            (printable(key.spec), "bold"),
+            (f"/{printable(key.property)}", "dim"),
+            "  ",
+            (printable(key.category), style),
+        )
+        if group.count > 1:
+            title.append(f"  {count(group.count, 'time')}")
+        yield title
+        binding, place = show_binding(first.binding), show_place(first)
+        if about := "  ".join(part for part in (binding, f"at {place}" if place else "") if part):
+            yield Padding(Text(about), (0, 0, 0, 2))
+        explanation = explain(first, self._options.machines.get((key.spec, key.property)), self._options.history)
+        if explanation.steps:
+            yield Padding(_timeline(explanation, style), (0, 0, 0, 2))
+        for remark in explanation.remarks:
+            yield Padding(Text(remark, "italic"), (0, 0, 0, 2))
+        if doc := summary.spec(key.spec).doc:
+            yield Padding(Text(printable(doc, 1000), "cyan"), (0, 0, 0, 2))
+        if others := _others(group):
+            yield Padding(Text(others, "dim"), (0, 0, 0, 2))
+
+
+FORMAT = Format("terminal", "for people, in a terminal", ".txt", TerminalReporter)
+
+
+def _timeline(explanation: Explanation, style: str) -> RenderableType:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 2, 0, 0))
+    columns = []
+    for step in explanation.steps:
+        item = step.event
+        last = step is explanation.steps[-1]
+        when = show_time(item.time)
+        columns.append(
+            (
+                Text("▶" if last else " ", style),
+                Text(show_place(item), "dim"),
+                Text(f"t={when}" if when else "", "dim"),
+                Text(printable(item.event), style if last else "bold"),
+                Text(show_binding(item.binding)),
+                Text(f"→ {printable(step.state)}" if step.state is not None else "", "magenta"),
+            )
+        )
+    used = [any(row[at].plain for row in columns) for at in range(len(columns[0]))]
+    for row in columns:
+        table.add_row(*(cell for cell, keep in zip(row, used, strict=True) if keep))
+    for column in table.columns:
+        column.overflow = "fold"
+    return table
+
+
+def _others(group: Group) -> str:
+    """The further examples of a group in one line, and how many are not shown."""
+    parts = []
+    for example in group.examples[1:]:
+        place = show_place(example)
+        parts.append(" ".join(p for p in (show_binding(example.binding), f"at {place}" if place else "") if p))
+    if group.more:
+        parts.append(f"{group.more:,} more")
+    return f"also {' · '.join(part for part in parts if part)}" if any(parts) else ""

@@ -1,0 +1,127 @@
+"""Stage 5: how a verdict came about, for people: its events in order, the machine's states, the way out.
+
+An explanation says only what is certain. A witness is the end of a slice, so when its beginning
+may be missing, a state is named only if every possible beginning leads to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mopsus.model import Severity, TableMachine, Verdict, WitnessEvent
+from mopsus.verdict.text import listing, printable, show_binding, show_place, show_time
+
+HISTORY = 32
+"""How many events a witness holds unless the monitor was told otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An event of the witness and, if known, the name of the machine state it led to."""
+
+    event: WitnessEvent
+    state: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A verdict, told: one line, the steps that led to it, and remarks in whole sentences."""
+
+    message: str
+    steps: tuple[Step, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+def default_message(verdict: Verdict) -> str:
+    """The verdict in one line: `HasNext: match for i=17 at trace.csv:12`."""
+    message = f"{printable(verdict.spec)}: {printable(verdict.category)}"
+    if verdict.binding:
+        message += f" for {show_binding(verdict.binding)}"
+    if place := show_place(verdict):
+        message += f" at {place}"
+    return message
+
+
+def explain(verdict: Verdict, machine: TableMachine | None = None, history: int = HISTORY) -> Explanation:
+    """Explain a verdict, with states and alternatives if the property's machine is given.
+
+    `history` is the monitor's limit on witnesses: one that long may lack its beginning.
+    """
+    witness = verdict.witness
+    remarks: list[str] = []
+    truncated = len(witness) >= history
+    if witness and truncated:
+        remarks.append(f"Only the last {len(witness)} events are known.")
+    layers = _possible_states(machine, witness, verdict.category, truncated) if machine else []
+    if machine is None or not layers:
+        return Explanation(default_message(verdict), tuple(Step(item) for item in witness), tuple(remarks))
+    steps = tuple(
+        Step(item, machine.names[min(states)] if len(states) == 1 else None)
+        for item, states in zip(witness, layers[1:], strict=True)
+    )
+    if verdict.severity is not Severity.NOTE and len(layers[-2]) == 1:
+        remarks += _alternatives(machine, min(layers[-2]), witness[-1].event, verdict.category)
+    return Explanation(default_message(verdict), steps, tuple(remarks))
+
+
+def plain_text(explanation: Explanation) -> str:
+    """An explanation as lines of plain text: the message, a numbered line per event, the remarks."""
+    lines = [explanation.message]
+    for number, step in enumerate(explanation.steps, 1):
+        item = step.event
+        when = show_time(item.time)
+        parts = [
+            f"{number:>4}. {printable(item.event)}({show_binding(item.binding)})",
+            f"at {place}" if (place := show_place(item)) else "",
+            f"time {when}" if when else "",
+            f"-> {printable(step.state)}" if step.state is not None else "",
+        ]
+        lines.append("  ".join(part for part in parts if part))
+    return "\n".join([*lines, *explanation.remarks])
+
+
+def _possible_states(
+    machine: TableMachine, witness: Sequence[WitnessEvent], category: str, truncated: bool
+) -> list[set[int]]:
+    """The states possible before the witness and after each of its events; empty if none fit.
+
+    They fit if they start at the initial state (anywhere, if the beginning may be missing or a
+    reset came between) and end in a state of the verdict's category.
+    """
+    letters = {name: letter for letter, name in enumerate(machine.alphabet)}
+    if not witness or any(item.event not in letters for item in witness):
+        return []
+    word = [letters[item.event] for item in witness]
+    anywhere = set(range(len(machine.table)))
+    if truncated:
+        return _runs(machine, word, anywhere, category)
+    return _runs(machine, word, {machine.initial}, category) or _runs(machine, word, anywhere, category)
+
+
+def _runs(machine: TableMachine, word: Sequence[int], start: set[int], category: str) -> list[set[int]]:
+    layers = [start]
+    for letter in word:
+        layers.append({machine.table[state][letter] for state in layers[-1]})
+    layers[-1] = {state for state in layers[-1] if category in machine.categories[state]}
+    for at in range(len(word) - 1, -1, -1):
+        layers[at] = {state for state in layers[at] if machine.table[state][word[at]] in layers[at + 1]}
+    return layers if layers[0] else []
+
+
+def _alternatives(machine: TableMachine, state: int, event: str, category: str) -> list[str]:
+    """What could have come instead of the last event without giving the category."""
+    reached = printable(category)
+    if category in machine.categories[state]:
+        return [f"Already `{reached}` before this `{printable(event)}`."]
+    others = [
+        name
+        for letter, name in enumerate(machine.alphabet)
+        if category not in machine.categories[machine.table[state][letter]]
+    ]
+    where = f"In state `{printable(machine.names[state])}`"
+    if not others:
+        return [f"{where} every event gives `{reached}`."]
+    if len(others) == len(machine.alphabet) - 1 and len(others) > 1:
+        return [f"{where} only `{printable(event)}` gives `{reached}`."]
+    return [f"{where}, {listing(others)} would have avoided `{reached}`."]

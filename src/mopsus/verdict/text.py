@@ -1,0 +1,82 @@
+"""Stage 5: names, values and places as short, harmless, one-line text.
+
+Whatever a trace contains may be shown to a person, so no control character, terminal escape
+sequence, direction override or lone surrogate gets through, and nothing is longer than its limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mopsus.model import ObjectRef, Value, Verdict, WitnessEvent
+
+NAME_LIMIT = 200
+VALUE_LIMIT = 80
+TUPLE_LIMIT = 8
+# Converting a longer int to decimal digits is quadratic, and Python refuses it from 4300 digits on.
+INT_BITS = 256
+
+
+def printable(text: str, limit: int = NAME_LIMIT) -> str:
+    """`text` on one line: what is not printable becomes its Python escape, the rest beyond `limit` becomes `…`."""
+    cut = text if len(text) <= limit else text[:limit] + "…"
+    if cut.isprintable():
+        return cut
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in cut)
+
+
+def show_value(value: Value, limit: int = VALUE_LIMIT) -> str:
+    """A value as Python would write it (so that `1`, `1.0` and `'1'` look different), cut and harmless."""
+    if isinstance(value, ObjectRef):
+        return printable(f"{value.type}#{value.serial} {value.text}", limit)
+    if isinstance(value, tuple):
+        shown = [show_value(item, limit) for item in value[:TUPLE_LIMIT]]
+        inside = ", ".join([*shown, "…"] if len(value) > TUPLE_LIMIT else shown)
+        return printable(f"({inside},)" if len(value) == 1 else f"({inside})", limit)
+    if isinstance(value, str | bytes):
+        text = repr(value[:limit])
+        return text if len(value) <= limit else text + "…"
+    if isinstance(value, int) and value.bit_length() > INT_BITS:
+        return printable(hex(value), limit)
+    return printable(repr(value), limit)
+
+
+def show_binding(binding: Mapping[str, Value]) -> str:
+    """`i=17, name='x'`; nothing for a spec without parameters."""
+    return ", ".join(f"{printable(name)}={show_value(value)}" for name, value in binding.items())
+
+
+def position(location: str | None, row: int | None) -> tuple[str, bool]:
+    """The place that a location names, and whether it is only a position in a trace.
+
+    A row of a trace that has no location of its own is located as `source:row`; its place is
+    the source alone, because its row is new each time.
+    """
+    if location is None:
+        return "", True
+    if row is not None and location.endswith(f":{row}"):
+        return location[: -len(f":{row}")], True
+    return location, False
+
+
+def show_place(item: Verdict | WitnessEvent) -> str:
+    """Where it happened: `trace.csv:12`, `app.py:33 (row 12)`, `row 12`, or nothing."""
+    if item.location is None:
+        return "" if item.row is None else f"row {item.row}"
+    place = printable(item.location)
+    _, in_trace = position(item.location, item.row)
+    return place if in_trace or item.row is None else f"{place} (row {item.row})"
+
+
+def show_time(time: float | int | None) -> str:
+    """A time stamp as the trace gave it; nothing if it gave none."""
+    return "" if time is None else show_value(time)
+
+
+def listing(names: list[str], most: int = 5) -> str:
+    """Names in quotes, joined for a sentence: "`a`, `b` or `c`"; at most `most` of them."""
+    shown = [f"`{printable(name)}`" for name in names[:most]]
+    if len(names) > most:
+        rest = len(names) - most
+        return f"{', '.join(shown)} or {rest} other{'s' if rest > 1 else ''}"
+    return " or ".join(part for part in (", ".join(shown[:-1]), shown[-1]) if part) if shown else ""

@@ -1,0 +1,34 @@
+"""The JSON report keeps the schema that is published with it."""
+
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from mopsus.model import Diagnostic, MopsusError, Span
+
+SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "reference" / "report.schema.json").read_text("utf-8"))
+UNKNOWN = {"specs": (), "warnings": (), "started": None, "elapsed_s": None}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        UNKNOWN,
+        {"error": MopsusError("row has 2 fields, expected 3", code="TRACE-003"), "interrupted": True},
+        {"error": Diagnostic("TRACE-004", "no such column", Span("t.csv", 1, 1, 1, 2))},
+    ],
+)
+@pytest.mark.parametrize("verdicts", ["sample", "evil", "none"])
+def test_json_keeps_its_schema(sample, verdicts, changes):
+    chosen = {"sample": sample.verdicts, "evil": (sample.evil,), "none": ()}[verdicts]
+    Draft202012Validator(SCHEMA).validate(json.loads(sample.report("json", chosen, **changes)))
+
+
+def test_the_schema_is_one_and_refuses_other_data(sample):
+    Draft202012Validator.check_schema(SCHEMA)
+    report = json.loads(sample.report("json"))
+    for broken in ({**report, "version": 2}, {**report, "verdicts": [{}]}, {**report, "stats": {}}):
+        assert not Draft202012Validator(SCHEMA).is_valid(broken)
