@@ -22,12 +22,17 @@ def analysed(
     categories: tuple[frozenset[str], ...],
     goal: frozenset[str],
     resets: frozenset[str] = frozenset(),
+    *,
+    anytime: bool = False,
 ) -> TableMachine:
-    """A machine with every derived field computed; a report of a category in `resets` may restart it."""
+    """A machine with every derived field computed.
+
+    A report of a category in `resets` may restart it; with `anytime`, somebody else's report may.
+    """
 
     def step(state: int, letter: int) -> set[int]:
         targets = {table[state][letter]}
-        if categories[state] & goal & resets:
+        if anytime or categories[state] & goal & resets:
             targets.add(table[initial][letter])
         return targets
 
@@ -54,10 +59,10 @@ def analysed(
 
 
 def random_machine(
-    rng: Random, alphabet: tuple[str, ...], resets: frozenset[str] = frozenset(), states: int = 5
+    rng: Random, alphabet: tuple[str, ...], resets: frozenset[str] = frozenset(), *, anytime: bool = False
 ) -> TableMachine:
     """A machine with one or two goal categories; about half of them have a sink that is one."""
-    size = rng.randint(1, states)
+    size = rng.randint(1, 5)
     sink = rng.random() < 0.5
     table = tuple(
         tuple(state if sink and state == size - 1 else rng.randrange(size) for _ in alphabet) for state in range(size)
@@ -67,7 +72,7 @@ def random_machine(
     if sink:
         categories[-1] |= {names[-1]}
     goal = frozenset(rng.sample(names, rng.randint(1, len(names))))
-    return analysed(alphabet, 0, table, tuple(categories), goal, resets)
+    return analysed(alphabet, 0, table, tuple(categories), goal, resets, anytime=anytime)
 
 
 def _reachable(state: int, letters: int, step: Step) -> set[int]:
@@ -121,6 +126,6 @@ def _alive(
     ways = {
         seen | {event}
         for state, seen, _, event, target in _walk(alphabet, start, step)
-        if (categories[target] & goal) - (final[state] & final[target])
+        if (categories[target] & goal) - (final[target] & categories[state])
     }
     return frozenset(way for way in ways if not any(other < way for other in ways))

@@ -57,22 +57,21 @@ class Subject:
     """What is monitored: everything of a spec that decides who reports what.
 
     `creation` are the spec's creation events, already chosen among declared and computed ones.
-    `resets` has, for each machine, the categories whose handler takes it back to its initial state.
+    `resets` has, for each machine, the categories whose handler takes the instance, with all its
+    machines, back to the initial states.
     """
 
     parameters: tuple[str, ...]
     events: Mapping[str, tuple[str, ...]]
     machines: tuple[TableMachine, ...]
     creation: frozenset[str]
-    resets: tuple[frozenset[str], ...] = ()
+    resets: tuple[frozenset[str], ...]
     binding: BindingMode = BindingMode.ANY
     connected: bool = False
     perthread: bool = False
 
     @classmethod
-    def of(
-        cls, spec: Spec, machines: Sequence[TableMachine], resets: Sequence[frozenset[str]] | None = None
-    ) -> Subject:
+    def of(cls, spec: Spec, machines: Sequence[TableMachine], resets: Sequence[frozenset[str]]) -> Subject:
         """The subject that `spec` with its compiled `machines`, one per property, describes."""
         declared = frozenset(event.name for event in spec.events if event.creation)
         computed = frozenset().union(*(machine.creation for machine in machines))
@@ -81,7 +80,7 @@ class Subject:
             events={event.name: event.parameters for event in spec.events},
             machines=tuple(machines),
             creation=declared or computed,
-            resets=tuple(resets) if resets is not None else (),
+            resets=tuple(resets),
             binding=spec.modifiers.binding,
             connected=spec.modifiers.connected,
             perthread=spec.modifiers.perthread,
@@ -144,34 +143,35 @@ class Slicer(ABC):
         self._connect(theta)
         before = set(self.states)
         touched = self.extend(event, theta)
-        reached = [(each, self._step(each, event)) for each in touched]
-        for each, categories in reached:
-            if each not in before and (any(categories) or self._can_report(each)):
+        reached = []
+        for each in touched:
+            categories = self._step(each, event)
+            reports = any(categories) and self._connected(each)
+            if each not in before and (reports or self._can_report(each)):
                 self._useful.add(each)
-        reports = []
+            if reports and self._bound_enough(each):
+                reached.append((each, categories))
+        found = []
         for each, categories in reached:
-            if self._may_report(each):
-                reports += [Report(index, p, c, each) for p, names in enumerate(categories) for c in sorted(names)]
-                self._reset(each, categories)
-        return reports
+            if not self._surpassed(each):
+                found += [Report(index, p, c, each) for p, names in enumerate(categories) for c in sorted(names)]
+                if self._resets(categories):
+                    self.states[each] = self.initial
+        return found
 
     def _step(self, theta: Instance, event: str) -> list[frozenset[str]]:
         """Move every machine of the instance; gives the categories that each newly reports."""
         after, reported = [], []
         for machine, state in zip(self.subject.machines, self.states[theta], strict=True):
             target = machine.table[state][machine.alphabet.index(event)]
-            repeated = machine.final[state] & machine.final[target]
+            repeated = machine.final[target] & machine.categories[state]
             reported.append((machine.categories[target] & machine.goal) - repeated)
             after.append(target)
         self.states[theta] = tuple(after)
         return reported
 
-    def _reset(self, theta: Instance, categories: Sequence[frozenset[str]]) -> None:
-        if self.subject.resets:
-            self.states[theta] = tuple(
-                self.initial[p] if categories[p] & self.subject.resets[p] else state
-                for p, state in enumerate(self.states[theta])
-            )
+    def _resets(self, categories: Sequence[frozenset[str]]) -> bool:
+        return any(mine & resetting for mine, resetting in zip(categories, self.subject.resets, strict=True))
 
     def _can_report(self, theta: Instance) -> bool:
         pairs = zip(self.subject.machines, self.states[theta], strict=True)
@@ -182,14 +182,16 @@ class Slicer(ABC):
         joined = [group for group in self._classes if group & values]
         self._classes = [group for group in self._classes if not group & values] + [values.union(*joined)]
 
-    def _may_report(self, theta: Instance) -> bool:
-        subject = self.subject
-        if subject.binding is BindingMode.FULL and len(theta) != len(subject.parameters):
-            return False
-        if subject.binding is BindingMode.MAXIMAL and any(theta < other for other in self._useful):
-            return False
+    def _connected(self, theta: Instance) -> bool:
         values = {value for _, value in theta}
-        return not subject.connected or len(values) < 2 or any(values <= group for group in self._classes)
+        return not self.subject.connected or len(values) < 2 or any(values <= group for group in self._classes)
+
+    def _bound_enough(self, theta: Instance) -> bool:
+        return self.subject.binding is not BindingMode.FULL or len(theta) == len(self.subject.parameters)
+
+    def _surpassed(self, theta: Instance) -> bool:
+        """Has there been a more informative instance that was, when it was created, good for a report?"""
+        return self.subject.binding is BindingMode.MAXIMAL and any(theta < other for other in self._useful)
 
 
 class AlgorithmB(Slicer):

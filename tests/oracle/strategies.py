@@ -217,7 +217,10 @@ def random_subject(rng: Random) -> tuple[Subject, bool]:
         for number in range(rng.randint(1, 5))
     }
     restarts = [frozenset(c for c in ("match", "fail") if rng.random() < 0.15) for _ in range(rng.choice((1, 1, 2)))]
-    machines = tuple(random_machine(rng, tuple(events), restart) for restart in restarts)
+    machines = tuple(
+        random_machine(rng, tuple(events), mine, anytime=any(other for other in restarts if other is not mine))
+        for mine in restarts
+    )
     declared = frozenset(event for event in events if rng.random() < 0.4) if rng.random() < 0.4 else frozenset()
     subject = Subject(
         parameters=parameters,

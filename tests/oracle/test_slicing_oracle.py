@@ -111,7 +111,8 @@ def state_after(machine: TableMachine, word: list[str]) -> int:
 def test_algorithm_b_computes_the_slices():
     for seed in range(300):
         rng = Random(seed)
-        subject = replace(random_subject(rng)[0], resets=())
+        subject = random_subject(rng)[0]
+        subject = replace(subject, resets=(frozenset(),) * len(subject.machines))
         trace = random_trace(rng, subject.events, length=10)
         slicer = AlgorithmB(subject)
         play(slicer, trace)

@@ -1,0 +1,34 @@
+"""What `stats()` counts, on random cases."""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+
+import pytest
+from monitor.ways import WAYS, Recorder
+from oracle.strategies import random_case
+
+from mopsus.monitor import Monitor
+
+
+@pytest.mark.parametrize("way", WAYS, ids=str)
+def test_statistics_agree_with_the_trace_and_the_verdicts(way):
+    for seed in range(60):
+        rng = Random(seed)
+        case = random_case(rng, way.values, noise=way.noise)
+        recorder = Recorder(case)
+        with Monitor(case.spec, on_verdict=recorder) as monitor:
+            way.feed(monitor, recorder, case, rng)
+            stats = monitor.stats()
+        declared = {event.name for event in case.spec.events}
+        seen = Counter(entry.event for entry in case.trace)
+        assert stats.events == sum(count for event, count in seen.items() if event in declared)
+        assert stats.ignored == seen["noise"]
+        assert {event: count for event, count in stats.seen.items() if count and event in declared} == {
+            event: count for event, count in seen.items() if event in declared
+        }
+        verdicts = Counter(verdict.category for verdict in recorder.verdicts)
+        assert {category: count for category, count in stats.verdicts.items() if count} == dict(verdicts)
+        assert 0 <= stats.alive == stats.created - stats.collected
+        assert stats.bad_rows == 0
