@@ -8,7 +8,8 @@ from jsonschema import Draft202012Validator
 
 from mopsus.model import Diagnostic, MopsusError, Span
 
-SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "reference" / "report.schema.json").read_text("utf-8"))
+DOCS = Path(__file__).parents[2] / "docs" / "reference"
+SCHEMA = json.loads((DOCS / "report.schema.json").read_text("utf-8"))
 UNKNOWN = {"specs": (), "warnings": (), "started": None, "elapsed_s": None}
 
 
@@ -32,3 +33,9 @@ def test_the_schema_is_one_and_refuses_other_data(sample):
     report = json.loads(sample.report("json"))
     for broken in ({**report, "version": 2}, {**report, "verdicts": [{}]}, {**report, "stats": {}}):
         assert not Draft202012Validator(SCHEMA).is_valid(broken)
+
+
+def test_the_example_of_the_reference_page_keeps_the_schema():
+    page = (DOCS / "reports.md").read_text("utf-8")
+    example = page.split("```json\n")[1].split("```")[0]
+    Draft202012Validator(SCHEMA).validate(json.loads(example))

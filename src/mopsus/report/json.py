@@ -144,5 +144,7 @@ def _json_finding(finding: MopsusError | Diagnostic) -> dict[str, Any]:
 
 def _text(text: str) -> str:
     """Text that every JSON reader accepts: not too long, and no lone surrogates, which strict readers refuse."""
+    if len(text) <= TEXT_LIMIT and text.isascii():
+        return text
     cut = text if len(text) <= TEXT_LIMIT else text[:TEXT_LIMIT] + "…"
     return cut.encode("utf-8", "replace").decode("utf-8")

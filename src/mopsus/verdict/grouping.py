@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from mopsus.model import Severity, Value, Verdict
 from mopsus.verdict.text import position
@@ -21,12 +22,12 @@ OTHER_PLACE = "…"
 RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
 
 
-@dataclass(frozen=True, slots=True)
-class GroupKey:
+class GroupKey(NamedTuple):
     """What the verdicts of a group share.
 
     `place` is the location in the program or, for a trace without locations, its source;
-    `shape` is empty in the first case and else the events of the witness, each once.
+    `shape` is empty in the first case and else the events of the witness, each once. A tuple, because
+    one is built and hashed for every verdict.
     """
 
     spec: str
