@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -39,7 +40,7 @@ class Verdict:
     severity: Severity = Severity.ERROR
     row: int | None = None
 
-    @property
+    @builtins.property  # the field `property` hides the name in this class
     def violation(self) -> bool:
         """Does this verdict count as a violation?"""
         return self.severity is Severity.ERROR

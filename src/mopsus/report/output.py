@@ -7,7 +7,6 @@ never sees half a report, and a run that dies leaves the previous one.
 from __future__ import annotations
 
 import os
-import secrets
 import stat
 import weakref
 from collections.abc import Iterator
@@ -70,7 +69,7 @@ class Output:
             if not stat.S_ISREG(status.st_mode):  # a device or a pipe is written to, never replaced
                 return open(self._target, "w", encoding="utf-8", newline="\n")
             mode = stat.S_IMODE(status.st_mode)
-        pending = self._target.with_name(f".{self._target.name[:100]}.{secrets.token_hex(6)}")
+        pending = self._target.with_name(f".{self._target.name[:100]}.{os.urandom(6).hex()}")
         # Not tempfile: its files are private to the user, a report has the usual permissions.
         handle = os.open(pending, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         stream = os.fdopen(handle, "w", encoding="utf-8", newline="\n")
