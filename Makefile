@@ -31,6 +31,7 @@ help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name does; do printf '  make %-10s %s\n' "$$name" "$$does"; done
 
 setup: $(VENV)/.built $(VENV)/.system ## build everything, run nothing
+	@:
 
 demo: setup ## check two example logs and explain what is wrong in them
 	@$(BIN)/mopsus demo build/demo
@@ -71,7 +72,7 @@ other-pythons: $(VENV)/.installed
 	@for version in $(OTHER_PYTHONS); do \
 	    if [ "$$($(BIN)/python -c 'import sys; print("%d.%d" % sys.version_info[:2])')" = $$version ]; then continue; fi; \
 	    if ! tools/find-python $$version > /dev/null; then echo "   Python $$version is not installed: its run is left out"; continue; fi; \
-	    $(MAKE) .venv-$$version/.built; \
+	    $(MAKE) -s .venv-$$version/.built; \
 	    printf '\033[1m==\033[0m pytest %s on Python %s\n' "$(INTERPRETER_TESTS)" $$version; \
 	    .venv-$$version/bin/python -m pytest -q -n $(JOBS) -p no:cacheprovider $(INTERPRETER_TESTS); \
 	done
