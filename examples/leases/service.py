@@ -9,6 +9,7 @@ shows.
 
 from __future__ import annotations
 
+import functools
 import heapq
 import itertools
 import json
@@ -36,7 +37,7 @@ class Queue:
         self.holder: dict[str, tuple[str, float]] = {}  # job: who has it, and until when
         self.done: set[str] = set()
         for number in range(workers):
-            self.after(self.random.uniform(0, 5), lambda worker=f"worker-{number + 1}": self.take(worker))
+            self.after(self.random.uniform(0, 5), functools.partial(self.take, f"worker-{number + 1}"))
 
     def after(self, seconds: float, what: Callable[[], None]) -> None:
         heapq.heappush(self.agenda, (self.now + seconds, next(self.order), what))
