@@ -11,11 +11,12 @@ import pytest
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
-@pytest.mark.parametrize("log", ["leases/queue.jsonl", "pool/pool.csv"])
-def test_a_log_is_what_its_program_writes(log):
-    path = EXAMPLES / log
-    done = subprocess.run([sys.executable, "service.py"], cwd=path.parent, capture_output=True, check=True)
-    assert done.stdout == path.read_bytes()
+@pytest.mark.parametrize(
+    ("program", "log"), [("leases/job_queue.py", "leases/queue.jsonl"), ("pool/web_service.py", "pool/pool.csv")]
+)
+def test_a_log_is_what_its_program_writes(program, log):
+    done = subprocess.run([sys.executable, EXAMPLES / program], capture_output=True, check=True)
+    assert done.stdout == (EXAMPLES / log).read_bytes()
 
 
 def test_two_of_four_expired_leases_end_in_an_invoice_sent_twice():

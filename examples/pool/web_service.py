@@ -3,7 +3,7 @@
 Each request borrows a connection, reads from cursors on it, and gives it back. One of the handlers does so in an order
 that almost always works.
 
-    python service.py > pool.csv
+    python web_service.py > pool.csv
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ A worker leases a job for 30 seconds and renews the lease while it works. When a
 the job to somebody else. That is a sound protocol, and this program has a bug in it that no single line of its log
 shows.
 
-    python service.py > queue.jsonl
+    python job_queue.py > queue.jsonl
 """
 
 from __future__ import annotations
