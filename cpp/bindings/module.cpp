@@ -1,0 +1,260 @@
+// The extension module `mopsus._core`.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "emitter.hpp"
+#include "mopsus/archive.hpp"
+#include "monitor.hpp"
+
+namespace nb = nanobind;
+using namespace mopsus;
+using namespace mopsus::python;
+
+namespace {
+
+using EventArgs = std::tuple<std::string, std::vector<std::uint8_t>, bool, bool, std::vector<Mask>>;
+using MachineArgs = std::tuple<std::uint32_t, std::uint32_t, std::vector<std::uint32_t>, std::vector<std::vector<std::uint16_t>>,
+                               std::vector<std::vector<std::uint16_t>>, std::vector<std::vector<Mask>>>;
+
+[[noreturn]] void raise_python() { throw nb::python_error(); }
+
+PyObject* optional(const nb::object& object) { return object.is_none() ? nullptr : object.ptr(); }
+
+void construct(PyMonitor* self, const std::vector<std::string>& parameters, const std::vector<std::string>& modes,
+               const std::vector<EventArgs>& events, const std::vector<MachineArgs>& machines, const std::string& binding, bool connected,
+               bool variables, std::uint32_t history, bool per_thread, bool synchronized_, bool decentralized, const nb::object& report,
+               const nb::object& admit, const nb::object& fork, const nb::object& save, const nb::object& load, const nb::object& fault) {
+    Program program;
+    program.parameters = static_cast<unsigned>(parameters.size());
+    for (const auto& [name, names, creation, guarded, enable] : events) program.events.push_back({name, names, creation, guarded, enable});
+    for (const auto& [states, initial, next, categories, final, alive] : machines)
+        program.machines.push_back({states, initial, next, categories, final, alive});
+    program.binding = binding == "full-binding" ? Binding::Full : binding == "maximal-binding" ? Binding::Maximal : Binding::Any;
+    program.connected = connected;
+    program.variables = variables;
+    program.history = history;
+    Options options;
+    for (const std::string& mode : modes)
+        options.modes.push_back(mode == "identity" ? KeyMode::Identity : mode == "equality" ? KeyMode::Equality : KeyMode::ByKind);
+    options.modes.resize(parameters.size(), KeyMode::ByKind);
+    options.per_thread = per_thread;
+    options.synchronized_ = synchronized_;
+    options.decentralized = decentralized;
+    new (self) PyMonitor(std::move(program), parameters, std::move(options),
+                         {optional(report), optional(admit), optional(fork), optional(save), optional(load), optional(fault)});
+}
+
+EventId checked(PyMonitor& monitor, std::size_t event) {
+    if (event >= monitor.core().program().events.size()) throw nb::index_error("no such event");
+    return static_cast<EventId>(event);
+}
+
+nb::object emitter(nb::handle self, std::size_t event) {
+    auto& monitor = nb::cast<PyMonitor&>(self);
+    PyObject* made = make_emitter(self.ptr(), monitor, checked(monitor, event));
+    if (made == nullptr) raise_python();
+    return nb::steal(made);
+}
+
+std::vector<PyObject*> borrowed(nb::tuple values, std::size_t count) {
+    if (values.size() != count) throw nb::type_error("wrong number of values");
+    std::vector<PyObject*> pointers;
+    for (nb::handle value : values) pointers.push_back(value.ptr());
+    return pointers;
+}
+
+void emit(PyMonitor& self, std::size_t event, nb::tuple values) {
+    const EventId id = checked(self, event);
+    if (!self.emit(id, borrowed(values, self.core().program().events[id].parameters.size()).data())) raise_python();
+}
+
+void row(PyMonitor& self, std::size_t event, nb::tuple values, const nb::object& time, const nb::object& thread,
+         const std::string& location, bool is_source, std::int64_t number) {
+    const EventId id = checked(self, event);
+    const std::vector<PyObject*> pointers = borrowed(values, self.core().program().events[id].parameters.size());
+    if (!self.emit_row(id, pointers.data(), {time.ptr(), thread.ptr(), location, is_source, number})) raise_python();
+}
+
+void release(PyMonitor& self, nb::dict values, const nb::object& thread) {
+    std::vector<std::pair<unsigned, PyObject*>> ended;
+    for (auto [p, value] : values) {
+        const auto parameter = nb::cast<unsigned>(p);
+        if (parameter >= self.core().program().parameters) throw nb::index_error("no such parameter");
+        ended.emplace_back(parameter, value.ptr());
+    }
+    if (!self.release(ended, thread.ptr())) raise_python();
+}
+
+// A batch by itself, seen as a stream of one.
+struct OneBatch {
+    ArrowSchema schema;
+    ArrowArray array;
+};
+
+ArrowArrayStream stream_of(const OneBatch& batch) {
+    ArrowArrayStream stream{};
+    stream.private_data = new OneBatch(batch);
+    stream.get_schema = [](ArrowArrayStream* self, ArrowSchema* out) {
+        auto* one = static_cast<OneBatch*>(self->private_data);
+        *out = one->schema;
+        one->schema.release = nullptr;
+        return 0;
+    };
+    stream.get_next = [](ArrowArrayStream* self, ArrowArray* out) {
+        auto* one = static_cast<OneBatch*>(self->private_data);
+        *out = one->array;
+        one->array = {};
+        return 0;
+    };
+    stream.get_last_error = [](ArrowArrayStream*) -> const char* { return nullptr; };
+    stream.release = [](ArrowArrayStream* self) {
+        auto* one = static_cast<OneBatch*>(self->private_data);
+        if (one->schema.release != nullptr) one->schema.release(&one->schema);
+        if (one->array.release != nullptr) one->array.release(&one->array);
+        delete one;
+        self->release = nullptr;
+    };
+    return stream;
+}
+
+template <class T>
+T taken(nb::handle capsule, const char* name) {
+    auto* held = static_cast<T*>(PyCapsule_GetPointer(capsule.ptr(), name));
+    if (held == nullptr) raise_python();
+    T moved = *held;
+    held->release = nullptr;
+    return moved;
+}
+
+// None, or what is wrong with which row: (why, row, column, event, type).
+nb::object run(PyMonitor& self, const nb::object& data, const std::string& source, std::int64_t first_row, bool skip_bad_rows) {
+    ArrowArrayStream stream{};
+    if (nb::hasattr(data, "__arrow_c_stream__")) {
+        stream = taken<ArrowArrayStream>(data.attr("__arrow_c_stream__")(), "arrow_array_stream");
+    } else if (nb::hasattr(data, "__arrow_c_array__")) {
+        const nb::tuple pair = nb::cast<nb::tuple>(data.attr("__arrow_c_array__")());
+        stream = stream_of({taken<ArrowSchema>(pair[0], "arrow_schema"), taken<ArrowArray>(pair[1], "arrow_array")});
+    } else {
+        throw nb::type_error("not Arrow data: it has neither __arrow_c_stream__ nor __arrow_c_array__");
+    }
+    BatchOptions options;
+    options.first_row = first_row;
+    options.skip_bad_rows = skip_bad_rows;
+    const std::optional<BadRow> bad = self.run(stream, source, options);
+    if (stream.release != nullptr) stream.release(&stream);
+    if (PyErr_Occurred() != nullptr) raise_python();
+    if (!bad) return nb::none();
+    static const char* const reasons[] = {"null", "missing", "type", "no-event", "dictionary"};
+    return nb::make_tuple(reasons[static_cast<std::size_t>(bad->why)], bad->row, bad->column, bad->event, bad->type);
+}
+
+nb::dict stats(PyMonitor& self) {
+    self.settle();
+    Monitor& core = self.core();
+    const Counts counts = core.counts();
+    nb::dict result;
+    nb::list seen;
+    for (const std::uint64_t count : core.seen) seen.append(count);
+    result["seen"] = seen;
+    result["ignored"] = core.ignored;
+    result["bad_rows"] = core.bad_rows;
+    result["created"] = counts.created;
+    result["collected"] = counts.collected;
+    result["alive"] = counts.alive();
+    result["bytes"] = core.bytes();
+    return result;
+}
+
+nb::list snapshot(PyMonitor& self) {
+    nb::list result;
+    try {
+        for (const Item& item : self.snapshot()) {
+            if (const auto* number = std::get_if<std::int64_t>(&item)) {
+                result.append(*number);
+            } else {
+                // Every byte is a character: plain data that any format can hold.
+                const auto& text = std::get<std::string>(item);
+                result.append(nb::steal(PyUnicode_DecodeLatin1(text.data(), static_cast<Py_ssize_t>(text.size()), nullptr)));
+            }
+        }
+    } catch (const BadSnapshot& error) {
+        throw nb::value_error(error.what());
+    }
+    return result;
+}
+
+void restore(PyMonitor& self, nb::list items) {
+    std::vector<Item> plain;
+    plain.reserve(items.size());
+    for (nb::handle item : items) {
+        if (PyLong_CheckExact(item.ptr())) {
+            const long long number = PyLong_AsLongLong(item.ptr());
+            if (number == -1 && PyErr_Occurred() != nullptr) raise_python();
+            plain.emplace_back(static_cast<std::int64_t>(number));
+        } else if (PyUnicode_CheckExact(item.ptr())) {
+            const nb::object bytes = nb::steal(PyUnicode_AsLatin1String(item.ptr()));
+            if (!bytes.is_valid()) raise_python();
+            plain.emplace_back(std::string(PyBytes_AS_STRING(bytes.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.ptr()))));
+        } else {
+            throw nb::value_error("a snapshot holds numbers and texts only");
+        }
+    }
+    try {
+        self.restore(std::move(plain));
+    } catch (const BadSnapshot& error) {
+        throw nb::value_error(error.what());
+    }
+}
+
+int traverse(PyObject* self, visitproc visit, void* arg) {
+    Py_VISIT(Py_TYPE(self));
+    if (nb::inst_ready(self)) return nb::inst_ptr<PyMonitor>(self)->traverse(visit, arg);
+    return 0;
+}
+
+int clear(PyObject* self) {
+    if (nb::inst_ready(self)) {
+        auto* monitor = nb::inst_ptr<PyMonitor>(self);
+        monitor->close();
+        monitor->clear();
+    }
+    return 0;
+}
+
+PyType_Slot gc_slots[] = {
+    {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
+    {Py_tp_clear, reinterpret_cast<void*>(clear)},
+    {0, nullptr},
+};
+
+}  // namespace
+
+NB_MODULE(_core, module) {
+    module.doc() = "The C++ core: parametric slicing, machines, the death of objects.";
+    if (!prepare_conversion() || !prepare_watching() || !prepare_emitters(module.ptr())) raise_python();
+    nb::class_<PyMonitor>(module, "Monitor", nb::type_slots(gc_slots))
+        .def("__init__", &construct, nb::kw_only(), nb::arg("parameters"), nb::arg("modes"), nb::arg("events"), nb::arg("machines"),
+             nb::arg("binding"), nb::arg("connected"), nb::arg("variables"), nb::arg("history"), nb::arg("per_thread"),
+             nb::arg("synchronized"), nb::arg("decentralized"), nb::arg("report").none(), nb::arg("admit").none(), nb::arg("fork").none(),
+             nb::arg("save").none(), nb::arg("load").none(), nb::arg("fault").none())
+        .def("emitter", &emitter, nb::arg("event"))
+        .def("emit", &emit, nb::arg("event"), nb::arg("values"))
+        .def("row", &row, nb::arg("event"), nb::arg("values"), nb::arg("time").none(), nb::arg("thread").none(), nb::arg("location"),
+             nb::arg("is_source"), nb::arg("number"))
+        .def("release", &release, nb::arg("values"), nb::arg("thread").none())
+        .def("run", &run, nb::arg("data"), nb::arg("source"), nb::arg("first_row"), nb::arg("skip_bad_rows"))
+        .def("reset",
+             [](PyMonitor& self, std::tuple<std::uint64_t, std::uint32_t, std::uint32_t, std::uint32_t> instance) {
+                 const auto& [engine, kind, id, serial] = instance;
+                 return self.reset(engine, {kind, id, serial});
+             },
+             nb::arg("instance"))
+        .def("ignore", [](PyMonitor& self) { ++self.core().ignored; })
+        .def("stats", &stats)
+        .def("snapshot", &snapshot)
+        .def("restore", &restore, nb::arg("items"))
+        .def("close", &PyMonitor::close);
+}

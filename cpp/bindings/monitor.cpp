@@ -1,0 +1,566 @@
+#include "monitor.hpp"
+
+#include <condition_variable>
+#include <mutex>
+
+#include "mopsus/archive.hpp"
+
+namespace mopsus::python {
+
+namespace {
+
+// Threads that wait for a monitor. One pair for all monitors: waiting is rare.
+std::mutex turn_mutex;
+std::condition_variable turn_over;
+
+// Numbers that are never used twice, unlike the system's; `ended` outlives the thread.
+struct ThreadName {
+    std::uint64_t number;
+    std::shared_ptr<bool> ended = std::make_shared<bool>(false);
+    ThreadName() {
+        static std::mutex mutex;
+        static std::uint64_t last = 0;
+        const std::lock_guard lock(mutex);
+        number = ++last;
+    }
+    ~ThreadName() { *ended = true; }
+};
+thread_local ThreadName this_thread;
+
+class Here final : public Origin {
+public:
+    explicit Here(PyMonitor& monitor) : monitor_(monitor) {}
+    Stamp stamp() override {
+        if (!known_) stamp_ = monitor_.here();
+        known_ = true;
+        return stamp_;
+    }
+
+private:
+    PyMonitor& monitor_;
+    bool known_ = false;
+    Stamp stamp_;
+};
+
+class Known final : public Origin {
+public:
+    explicit Known(const Stamp& stamp) : stamp_(stamp) {}
+    Stamp stamp() override { return stamp_; }
+
+private:
+    Stamp stamp_;
+};
+
+PyObject* as_object(std::uint64_t word) { return reinterpret_cast<PyObject*>(static_cast<std::uintptr_t>(word)); }
+
+// The exception that is set, if any, is kept aside: a fault of ours must not become the program's.
+class SavedError {
+public:
+    SavedError() { PyErr_Fetch(&type_, &value_, &trace_); }
+    ~SavedError() { PyErr_Restore(type_, value_, trace_); }
+    SavedError(const SavedError&) = delete;
+    SavedError& operator=(const SavedError&) = delete;
+
+private:
+    PyObject *type_ = nullptr, *value_ = nullptr, *trace_ = nullptr;
+};
+
+void drop_all(std::vector<PyObject*>& objects) {
+    std::vector<PyObject*> gone;
+    gone.swap(objects);
+    for (PyObject* object : gone) Py_XDECREF(object);
+}
+
+}  // namespace
+
+PyMonitor::PyMonitor(Program program, std::vector<std::string> parameters, Options options, Callbacks callbacks)
+    : core_(std::move(program), options.per_thread, std::move(parameters), *this),
+      options_(std::move(options)),
+      callbacks_(callbacks),
+      representatives_(core_.program().parameters, nullptr) {
+    for (PyObject* one : {callbacks_.report, callbacks_.admit, callbacks_.fork, callbacks_.save, callbacks_.load, callbacks_.fault})
+        Py_XINCREF(one);
+}
+
+PyMonitor::~PyMonitor() {
+    close();
+    clear();
+}
+
+void PyMonitor::close() {
+    if (closed_) return;
+    closed_ = true;
+    core_.each_engine([&](Engine& engine) { unwatch_all(engine); });
+}
+
+void PyMonitor::unwatch_all(Engine& engine) {
+    const auto& parameters = core_.parameter_names();
+    for (unsigned p = 0; p < parameters.size(); ++p) {
+        Domain& domain = engine.domain(p);
+        for (Slot slot = 1; slot <= domain.last(); ++slot) {
+            if (domain.kind(slot) != KeyKind::Object || domain.watch(slot) == 0) continue;
+            const std::uint64_t word = domain.watch(slot);
+            domain.set_watch(slot, 0);
+            unwatch(word, as_object(domain.bits(slot)), *this, &engine, p, slot);
+        }
+    }
+    std::erase_if(deaths_, [&](const Death& death) { return death.engine == &engine; });
+}
+
+int PyMonitor::traverse(visitproc visit, void* arg) {
+    for (PyObject* one : {callbacks_.report, callbacks_.admit, callbacks_.fork, callbacks_.save, callbacks_.load, callbacks_.fault})
+        Py_VISIT(one);
+    for (PyObject* one : pinned_) Py_VISIT(one);
+    for (PyObject* one : representatives_) Py_VISIT(one);
+    return 0;
+}
+
+void PyMonitor::clear() {
+    Py_CLEAR(callbacks_.report);
+    Py_CLEAR(callbacks_.admit);
+    Py_CLEAR(callbacks_.fork);
+    Py_CLEAR(callbacks_.save);
+    Py_CLEAR(callbacks_.load);
+    Py_CLEAR(callbacks_.fault);
+    drop_all(pinned_);
+    for (PyObject*& one : representatives_) Py_CLEAR(one);
+    for (auto& [site, location] : sites_) Py_DECREF(site.code);
+    sites_.clear();
+    for (Waiting& one : waiting_) drop_all(one.values);
+    waiting_.clear();
+    for (Ready& one : ready_) Py_XDECREF(as_object(one.report.user));
+    ready_.clear();
+    drop_all(trash_);
+}
+
+// ---- locations ----
+
+Stamp PyMonitor::here() {
+    Stamp stamp;
+    PyFrameObject* frame = PyThreadState_GetFrame(PyThreadState_Get());
+    if (frame == nullptr) return stamp;
+    PyObject* code = reinterpret_cast<PyObject*>(PyFrame_GetCode(frame));
+    const Site site{code, PyFrame_GetLasti(frame)};
+    const auto known = sites_.find(site);
+    if (known != sites_.end()) {
+        stamp.location = known->second;
+        Py_DECREF(code);
+    } else {
+        const char* file = PyUnicode_AsUTF8(reinterpret_cast<PyCodeObject*>(code)->co_filename);
+        if (file == nullptr) PyErr_Clear();
+        stamp.location = core_.location(std::string(file != nullptr ? file : "?") + ":" + std::to_string(PyFrame_GetLineNumber(frame)), false);
+        sites_.emplace(site, stamp.location);  // keeps the code object, so that its address stays its own
+    }
+    Py_DECREF(frame);
+    return stamp;
+}
+
+// ---- taking turns ----
+
+PyMonitor::Entry PyMonitor::enter() {
+    if (closed_) {
+        PyErr_SetString(PyExc_ValueError, "the monitor is closed");
+        return Entry::Refused;
+    }
+    while (inside_) {
+        if (inside_thread_ == std::this_thread::get_id() || !options_.synchronized_) return Entry::Later;
+        Py_BEGIN_ALLOW_THREADS
+        std::unique_lock lock(turn_mutex);
+        turn_over.wait_for(lock, std::chrono::milliseconds(5));
+        lock.unlock();
+        Py_END_ALLOW_THREADS
+        if (PyErr_CheckSignals() != 0) return Entry::Refused;
+    }
+    inside_ = true;
+    inside_thread_ = std::this_thread::get_id();
+    return Entry::Now;
+}
+
+void PyMonitor::leave() {
+    // Events that came meanwhile, in their order.
+    while (!waiting_.empty()) {
+        Waiting next = std::move(waiting_.front());
+        waiting_.pop_front();
+        Known origin(next.stamp);
+        handle(next.event, next.values.data(), engine_for(next.thread), origin);
+        for (PyObject* value : next.values) trash_.push_back(value);
+    }
+    inside_ = false;
+    turn_over.notify_all();
+    if (!trash_.empty()) {
+        const SavedError saved;
+        drop_all(trash_);
+    }
+    if (!ready_.empty()) deliver();
+}
+
+Engine& PyMonitor::engine_for(std::uint64_t thread) {
+    if (!core_.per_thread()) return core_.engine();
+    if (threads_.emplace(thread, this_thread.ended).second) {
+        // A new thread is a good moment to forget those that have ended.
+        for (auto at = threads_.begin(); at != threads_.end();) {
+            if (!*at->second) {
+                ++at;
+                continue;
+            }
+            const Key key = Key::of_bits(KeyKind::Object, at->first);
+            unwatch_all(core_.engine(key));
+            core_.end_thread(key);
+            at = threads_.erase(at);
+        }
+    }
+    return core_.engine(Key::of_bits(KeyKind::Object, thread));
+}
+
+bool PyMonitor::emit(EventId event, PyObject* const* values) {
+    switch (enter()) {
+        case Entry::Refused: return false;
+        case Entry::Later: {
+            Waiting later{event, {}, here(), this_thread.number};
+            for (std::size_t k = 0; k < core_.program().events[event].parameters.size(); ++k) later.values.push_back(Py_NewRef(values[k]));
+            waiting_.push_back(std::move(later));
+            return true;
+        }
+        case Entry::Now: break;
+    }
+    Here origin(*this);
+    handle(event, values, core_.per_thread() ? engine_for(this_thread.number) : core_.engine(), origin);
+    leave();
+    return true;
+}
+
+bool PyMonitor::emit_row(EventId event, PyObject* const* values, const TraceRow& where) {
+    if (const Entry entry = enter(); entry != Entry::Now) {
+        if (entry == Entry::Later) PyErr_SetString(PyExc_RuntimeError, "a trace cannot be fed to a monitor from within its own handling of an event");
+        return false;
+    }
+    Stamp stamp;
+    stamp.row = where.row;
+    if (!where.location.empty()) stamp.location = core_.location(where.location, where.is_source);
+    std::string scratch;
+    if (where.time != nullptr && where.time != Py_None) {
+        const Key key = key_of(where.time, scratch);
+        stamp.time = key.bits;
+        if (key.kind == KeyKind::Int) stamp.time_kind = Stamp::Time::Int;
+        if (key.kind == KeyKind::Float) stamp.time_kind = Stamp::Time::Float;
+    }
+    Known origin(stamp);
+    Engine& engine = core_.per_thread() ? core_.engine(key_of(where.thread != nullptr ? where.thread : Py_None, scratch)) : core_.engine();
+    handle(event, values, engine, origin);
+    leave();
+    return true;
+}
+
+bool PyMonitor::release(const std::vector<std::pair<unsigned, PyObject*>>& values, PyObject* thread) {
+    if (const Entry entry = enter(); entry != Entry::Now) {
+        if (entry == Entry::Later) PyErr_SetString(PyExc_RuntimeError, "values cannot be released from within the handling of an event");
+        return false;
+    }
+    std::string scratch;
+    Engine& engine = core_.per_thread() ? core_.engine(key_of(thread, scratch)) : core_.engine();
+    for (const auto& [p, value] : values) {
+        const Key key = key_of(value, scratch_);
+        if (key.kind != KeyKind::Object) core_.release(engine, p, key);
+    }
+    leave();
+    return true;
+}
+
+void PyMonitor::handle(EventId event, PyObject* const* values, Engine& engine, Origin& origin) {
+    if (!deaths_.empty()) settle();
+    const std::vector<std::uint8_t>& parameters = core_.program().events[event].parameters;
+    std::array<Slot, kMaxParameters> slots;
+    const bool insert = engine.inserts(event);
+    for (std::size_t k = 0; k < parameters.size(); ++k) slots[k] = slot_of(engine, parameters[k], values[k], insert);
+    ++core_.seen[event];
+    Engine* outer = std::exchange(current_, &engine);
+    engine.step(event, slots.data(), origin);
+    current_ = outer;
+}
+
+// ---- values ----
+
+PyObject* PyMonitor::canonical(unsigned p, PyObject* value) {
+    // By equality: the first object seen of those that are equal stands for all, and is kept.
+    PyObject*& known = representatives_[p];
+    if (known == nullptr) known = PyDict_New();
+    PyObject* key = known != nullptr ? PyTuple_Pack(2, reinterpret_cast<PyObject*>(Py_TYPE(value)), value) : nullptr;
+    PyObject* first = key != nullptr ? PyDict_SetDefault(known, key, value) : nullptr;
+    Py_XDECREF(key);
+    if (first == nullptr) fault();  // not hashable: its identity must do
+    return first != nullptr ? first : value;
+}
+
+Slot PyMonitor::slot_of(Engine& engine, unsigned p, PyObject* value, bool insert) {
+    Domain& domain = engine.domain(p);
+    const KeyMode mode = options_.modes[p];
+    bool permanent = false;
+    Key key;
+    if (mode == KeyMode::Identity) {
+        key = Key::of_bits(KeyKind::Object, reinterpret_cast<std::uintptr_t>(value));
+        std::string scratch;
+        permanent = key_of(value, scratch).kind != KeyKind::Object;  // a scalar's death cannot be seen
+    } else {
+        if (options_.decentralized) {
+            const Slot slot = slot_by_weak_reference(value, &engine, p);
+            if (slot != kNil) return slot;
+        }
+        key = key_of(value, scratch_);
+        if (key.kind == KeyKind::Object && mode == KeyMode::Equality) {
+            value = canonical(p, value);
+            key = Key::of_bits(KeyKind::Object, reinterpret_cast<std::uintptr_t>(value));
+            permanent = true;
+        }
+    }
+    Slot slot = domain.find(key);
+    if (slot != kNil || !insert) return slot;
+    slot = domain.insert(key);
+    if (key.kind != KeyKind::Object) return slot;
+    if (permanent || is_permanent(value)) {
+        pinned_.push_back(Py_NewRef(value));
+    } else {
+        const std::uint64_t word = watch(value, *this, &engine, p, slot);
+        domain.set_watch(slot, word);
+        ++watches_;
+    }
+    return slot;
+}
+
+void PyMonitor::died(void* engine, unsigned parameter, std::uint32_t slot) {
+    auto* at = static_cast<Engine*>(engine);
+    Domain& domain = at->domain(parameter);
+    const std::uint64_t word = domain.watch(slot);
+    domain.set_watch(slot, 0);
+    domain.bury(slot);
+    deaths_.push_back({at, parameter, slot});
+    if (word > 1) trash_.push_back(as_object(word));  // the weak reference itself
+    --watches_;
+}
+
+void PyMonitor::settle() {
+    while (!deaths_.empty()) {
+        std::vector<Death> batch;
+        batch.swap(deaths_);
+        for (const Death& death : batch) death.engine->forget(death.parameter, death.slot);
+    }
+}
+
+// ---- the listener ----
+
+void PyMonitor::fault() {
+    PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
+    PyErr_Fetch(&type, &value, &trace);
+    PyErr_NormalizeException(&type, &value, &trace);
+    if (value != nullptr && trace != nullptr) PyException_SetTraceback(value, trace);
+    if (callbacks_.fault != nullptr && value != nullptr) {
+        PyObject* result = PyObject_CallOneArg(callbacks_.fault, value);
+        if (result == nullptr) PyErr_Clear();
+        Py_XDECREF(result);
+    }
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
+}
+
+void PyMonitor::report(Report&& report) {
+    if (report.user != 0) Py_INCREF(as_object(report.user));
+    ready_.push_back({std::move(report), current_});
+}
+
+std::uint64_t PyMonitor::fork(std::uint64_t parent) {
+    const SavedError saved;
+    PyObject* user = callbacks_.fork != nullptr ? PyObject_CallOneArg(callbacks_.fork, parent != 0 ? as_object(parent) : Py_None) : nullptr;
+    if (user == nullptr && PyErr_Occurred() != nullptr) fault();
+    return reinterpret_cast<std::uintptr_t>(user);
+}
+
+void PyMonitor::drop(std::uint64_t user) {
+    if (user != 0) trash_.push_back(as_object(user));  // its end may run code of the user's
+}
+
+std::string PyMonitor::save(std::uint64_t user) {
+    PyObject* text = user != 0 && callbacks_.save != nullptr ? PyObject_CallOneArg(callbacks_.save, as_object(user)) : PyUnicode_FromString("");
+    const char* bytes = text != nullptr ? PyUnicode_AsUTF8(text) : nullptr;
+    if (bytes == nullptr) {
+        Py_XDECREF(text);
+        PyErr_Clear();
+        throw BadSnapshot("a monitor variable has a value that a snapshot cannot hold");
+    }
+    std::string saved(bytes);
+    Py_DECREF(text);
+    return saved;
+}
+
+std::uint64_t PyMonitor::load(const std::string& text) {
+    PyObject* user = callbacks_.load != nullptr ? PyObject_CallFunction(callbacks_.load, "s", text.c_str()) : Py_NewRef(Py_None);
+    if (user == nullptr) {
+        PyErr_Clear();
+        throw BadSnapshot("the variables of an instance cannot be read");
+    }
+    return reinterpret_cast<std::uintptr_t>(user);
+}
+
+bool PyMonitor::live(Engine& engine, unsigned p, const Value& value) const {
+    Domain& domain = engine.domain(p);
+    const Slot slot = domain.find(value.key());
+    return slot != kNil && domain.serial(slot) == value.serial;
+}
+
+// `state`: u(nbound), s(calar), o(bject), d(ead object).
+PyObject* PyMonitor::to_python(Engine& engine, unsigned p, const Value& value, char& state) const {
+    state = 'u';
+    if (value.kind == KeyKind::None) Py_RETURN_NONE;
+    state = 's';
+    if (value.kind != KeyKind::Object) return scalar(value);
+    state = live(engine, p, value) ? 'o' : 'd';
+    return Py_NewRef(state == 'o' ? as_object(value.bits) : Py_None);
+}
+
+PyObject* PyMonitor::stamp_to_python(const Stamp& stamp) const {
+    PyObject* time = nullptr;
+    if (stamp.time_kind == Stamp::Time::None) {
+        time = Py_NewRef(Py_None);
+    } else {
+        time = scalar({stamp.time_kind == Stamp::Time::Int ? KeyKind::Int : KeyKind::Float, false, 0, stamp.time, {}});
+    }
+    const std::string_view text = stamp.location != 0 ? core_.location_text(stamp.location) : std::string_view();
+    PyObject* location = stamp.location != 0 ? PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace") : Py_NewRef(Py_None);
+    return Py_BuildValue("(LNNO)", static_cast<long long>(stamp.row), time, location,
+                         stamp.location != 0 && core_.location_is_source(stamp.location) ? Py_True : Py_False);
+}
+
+bool PyMonitor::admit(EventId event, InstanceRef instance, std::uint64_t user, const std::vector<Value>& values) {
+    if (callbacks_.admit == nullptr) return true;
+    const SavedError saved;
+    PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(values.size()));
+    for (unsigned p = 0; p < values.size(); ++p) {
+        char state = 'u';
+        PyTuple_SET_ITEM(tuple, p, to_python(*current_, p, values[p], state));
+    }
+    PyObject* result = PyObject_CallFunction(callbacks_.admit, "i(KIII)ON", static_cast<int>(event),
+                                             static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(current_)), instance.kind,
+                                             instance.id, instance.serial, user != 0 ? as_object(user) : Py_None, tuple);
+    bool yes = true;
+    if (result == nullptr) {
+        fault();
+    } else {
+        yes = PyObject_IsTrue(result) == 1;
+        Py_DECREF(result);
+    }
+    return yes;
+}
+
+void PyMonitor::deliver() {
+    const SavedError saved;
+    while (!ready_.empty()) {
+        Ready one = std::move(ready_.front());
+        ready_.pop_front();
+        const Report& report = one.report;
+        const auto count = static_cast<Py_ssize_t>(report.values.size());
+        PyObject* values = PyTuple_New(count);
+        PyObject* serials = PyTuple_New(count);
+        std::string states(report.values.size(), 'u');
+        for (unsigned p = 0; p < report.values.size(); ++p) {
+            PyTuple_SET_ITEM(values, p, to_python(*one.engine, p, report.values[p], states[p]));
+            PyTuple_SET_ITEM(serials, p, PyLong_FromUnsignedLong(report.values[p].serial));
+        }
+        PyObject* witness = PyTuple_New(static_cast<Py_ssize_t>(report.witness.size()));
+        for (std::size_t k = 0; k < report.witness.size(); ++k)
+            PyTuple_SET_ITEM(witness, static_cast<Py_ssize_t>(k),
+                             Py_BuildValue("(iN)", static_cast<int>(report.witness[k].event), stamp_to_python(report.witness[k].stamp)));
+        PyObject* result = callbacks_.report == nullptr
+                               ? Py_NewRef(Py_None)
+                               : PyObject_CallFunction(callbacks_.report, "iiOiNs#NNN(KIII)O", static_cast<int>(report.property),
+                                                       static_cast<int>(report.category), report.final ? Py_True : Py_False,
+                                                       static_cast<int>(report.event), values, states.data(),
+                                                       static_cast<Py_ssize_t>(states.size()), serials, stamp_to_python(report.stamp), witness,
+                                                       static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(one.engine)),
+                                                       report.instance.kind, report.instance.id, report.instance.serial,
+                                                       report.user != 0 ? as_object(report.user) : Py_None);
+        if (result == nullptr) fault();
+        Py_XDECREF(result);
+        Py_XDECREF(as_object(report.user));
+    }
+}
+
+bool PyMonitor::reset(std::uint64_t engine, InstanceRef instance) {
+    bool done = false;
+    core_.each_engine([&](Engine& one) {
+        if (reinterpret_cast<std::uintptr_t>(&one) == engine) done = one.reset(instance);
+    });
+    return done;
+}
+
+// ---- batches ----
+
+std::optional<BadRow> PyMonitor::run(ArrowArrayStream& stream, const std::string& source, BatchOptions options) {
+    if (const Entry entry = enter(); entry != Entry::Now) {
+        if (entry == Entry::Later) PyErr_SetString(PyExc_RuntimeError, "a trace cannot be fed to a monitor from within its own handling of an event");
+        return {};
+    }
+    if (!source.empty()) options.source = core_.location(source, true);
+    if (!deaths_.empty()) settle();
+    // Without objects to be watched and without code to be called, nobody else can touch the engine.
+    bool python = watches_ != 0 || core_.program().variables || core_.per_thread();
+    for (const EventDecl& event : core_.program().events) python = python || event.guarded;
+    current_ = core_.per_thread() ? nullptr : &core_.engine();
+
+    std::optional<BadRow> bad;
+    std::string failure;
+    ArrowSchema schema{};
+    bool more = stream.get_schema(&stream, &schema) == 0;
+    if (!more) failure = "the data has no schema";
+    while (more) {
+        PyThreadState* state = python ? nullptr : PyEval_SaveThread();
+        auto* raw = new ArrowArray{};
+        more = stream.get_next(&stream, raw) == 0;
+        if (!more) {
+            const char* text = stream.get_last_error(&stream);
+            failure = text != nullptr ? text : "the data cannot be read";
+        }
+        const std::shared_ptr<ArrowArray> batch(raw, [](ArrowArray* array) {
+            if (array->release != nullptr) array->release(array);
+            delete array;
+        });
+        if (raw->release == nullptr) more = false;
+        try {
+            if (more) bad = core_.run(schema, batch, options);
+        } catch (const std::exception& error) {
+            failure = error.what();
+            more = false;
+        }
+        options.first_row += raw->length;
+        if (state != nullptr) PyEval_RestoreThread(state);
+        if (bad) more = false;
+        if (!ready_.empty()) {
+            // Handlers may send events of their own: give up our turn meanwhile.
+            inside_ = false;
+            deliver();
+            inside_ = true;
+        }
+        if (more && PyErr_CheckSignals() != 0) more = false;
+    }
+    core_.end_stream();
+    if (schema.release != nullptr) schema.release(&schema);
+    current_ = nullptr;
+    leave();
+    if (!failure.empty() && PyErr_Occurred() == nullptr) PyErr_SetString(PyExc_ValueError, failure.c_str());
+    return bad;
+}
+
+// ---- snapshots ----
+
+std::vector<Item> PyMonitor::snapshot() {
+    settle();
+    Archive archive;
+    core_.transfer(archive);
+    return std::move(archive.items());
+}
+
+void PyMonitor::restore(std::vector<Item> items) {
+    Archive archive(std::move(items));
+    core_.transfer(archive);
+    if (!archive.at_end()) throw BadSnapshot("the snapshot has more in it than it should");
+}
+
+}  // namespace mopsus::python

@@ -1,0 +1,147 @@
+// A core monitor that takes Python values and calls Python code.
+//
+// Three rules keep it safe. The engine is never entered twice: an event that comes while one is
+// being handled (from an action, from a finaliser, from another thread of an unsynchronized
+// monitor) waits its turn. Handlers run when the engine is done with their event. The death of an
+// object is only noted when it happens, and acted upon before the next event.
+#pragma once
+
+#include <Python.h>
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "convert.hpp"
+#include "mopsus/archive.hpp"
+#include "mopsus/monitor.hpp"
+#include "watch.hpp"
+
+namespace mopsus::python {
+
+// What the Python side supplies; each may be None.
+struct Callbacks {
+    PyObject* report = nullptr;  // (property, category, final, event, values, states, serials, stamp, witness, instance, user)
+    PyObject* admit = nullptr;   // (event, instance, user, values) -> bool
+    PyObject* fork = nullptr;    // (user or None) -> user
+    PyObject* save = nullptr;    // (user) -> str
+    PyObject* load = nullptr;    // (str) -> user
+    PyObject* fault = nullptr;   // (exception)
+};
+
+struct Options {
+    std::vector<KeyMode> modes;
+    bool per_thread = false;
+    bool synchronized_ = true;
+    bool decentralized = false;
+};
+
+class PyMonitor final : public Listener, public Mourner {
+public:
+    PyMonitor(Program program, std::vector<std::string> parameters, Options options, Callbacks callbacks);
+    ~PyMonitor() override;
+
+    // An event with values in parameter order. False with an exception set if it cannot be taken.
+    bool emit(EventId event, PyObject* const* values);
+    struct TraceRow {
+        PyObject* time = nullptr;
+        PyObject* thread = nullptr;
+        std::string location;
+        bool is_source = false;
+        std::int64_t row = 0;
+    };
+    bool emit_row(EventId event, PyObject* const* values, const TraceRow& where);
+    // Parameters by number, with the values that end.
+    bool release(const std::vector<std::pair<unsigned, PyObject*>>& values, PyObject* thread);
+    std::optional<BadRow> run(ArrowArrayStream& stream, const std::string& source, BatchOptions options);
+
+    bool reset(std::uint64_t engine, InstanceRef instance);
+    void close();
+    bool closed() const { return closed_; }
+    // Act on deaths noted so far.
+    void settle();
+    Monitor& core() { return core_; }
+    std::vector<Item> snapshot();
+    void restore(std::vector<Item> items);
+    int traverse(visitproc visit, void* arg);
+    void clear();
+
+    void report(Report&& report) override;
+    bool admit(EventId event, InstanceRef instance, std::uint64_t user, const std::vector<Value>& values) override;
+    std::uint64_t fork(std::uint64_t parent) override;
+    void drop(std::uint64_t user) override;
+    std::string save(std::uint64_t user) override;
+    std::uint64_t load(const std::string& text) override;
+    void died(void* engine, unsigned parameter, std::uint32_t slot) override;
+
+private:
+    struct Waiting {  // an event whose turn has not come
+        EventId event;
+        std::vector<PyObject*> values;
+        Stamp stamp;
+        std::uint64_t thread;
+    };
+    struct Death {
+        Engine* engine;
+        unsigned parameter;
+        Slot slot;
+    };
+    struct Ready {  // a report on its way to Python
+        Report report;
+        Engine* engine;
+    };
+    class Turn;
+    friend class Turn;
+
+    enum class Entry { Now, Later, Refused };
+    Entry enter();
+    void leave();
+    void handle(EventId event, PyObject* const* values, Engine& engine, Origin& origin);
+    Slot slot_of(Engine& engine, unsigned p, PyObject* value, bool insert);
+    PyObject* canonical(unsigned p, PyObject* value);
+    Engine& engine_for(std::uint64_t thread);
+    void deliver();
+    void unwatch_all(Engine& engine);
+    void fault();
+    bool live(Engine& engine, unsigned p, const Value& value) const;
+    PyObject* to_python(Engine& engine, unsigned p, const Value& value, char& state) const;
+    PyObject* stamp_to_python(const Stamp& stamp) const;
+
+    Monitor core_;
+    Options options_;
+    Callbacks callbacks_;
+    bool closed_ = false;
+    bool inside_ = false;  // the engine is at work
+    std::thread::id inside_thread_;
+    std::uint64_t watches_ = 0;
+    Engine* current_ = nullptr;
+    std::deque<Ready> ready_;
+    std::deque<Waiting> waiting_;
+    std::vector<Death> deaths_;
+    std::vector<PyObject*> trash_;
+    std::vector<PyObject*> pinned_;
+    std::vector<PyObject*> representatives_;  // by parameter under `by equality`: dict of (type, value) -> object
+    std::map<std::uint64_t, std::shared_ptr<bool>> threads_;
+    std::string scratch_;
+
+    struct Site {
+        PyObject* code;
+        int instruction;
+        bool operator==(const Site&) const = default;
+    };
+    struct SiteHash {
+        std::size_t operator()(const Site& site) const {
+            return mix(reinterpret_cast<std::uintptr_t>(site.code), static_cast<std::uint64_t>(site.instruction) + 0x9E37ULL);
+        }
+    };
+    std::unordered_map<Site, std::uint32_t, SiteHash> sites_;
+
+public:
+    Stamp here();  // the line of Python that is running
+};
+
+}  // namespace mopsus::python

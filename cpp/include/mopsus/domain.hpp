@@ -1,0 +1,105 @@
+// The values seen for one parameter. Each has a slot; a slot is recycled when its value is
+// dead and nothing refers to it any more.
+#pragma once
+
+#include <string>
+
+#include "mopsus/key.hpp"
+#include "mopsus/storage.hpp"
+
+namespace mopsus {
+
+using Slot = std::uint32_t;  // 0: no value
+
+class Domain {
+public:
+    // `extra` words of every slot belong to the owner.
+    explicit Domain(std::uint32_t extra = 0) : pool_(kHeader + extra) {}
+    Domain(const Domain&) = delete;
+    Domain& operator=(const Domain&) = delete;
+    Domain(Domain&&) = default;
+    Domain& operator=(Domain&&) = delete;
+    ~Domain() {
+        for (Slot slot = 1; slot <= pool_.last(); ++slot)
+            if (kind(slot) != KeyKind::None) drop_blob(slot);
+    }
+
+    Slot find(const Key& key) const {
+        return index_.find(key.hash, [&](Slot slot) { return same(slot, key); });
+    }
+    void prefetch(const Key& key) const { index_.prefetch(key.hash); }
+
+    Slot insert(const Key& key) {
+        const Slot slot = pool_.take();
+        std::uint32_t* record = pool_.at(slot);
+        store64(record + kBits, is_blob(key.kind) ? reinterpret_cast<std::uintptr_t>(new std::string(key.blob)) : key.bits);
+        record[kMeta] = static_cast<std::uint32_t>(key.kind);
+        record[kHash] = key.hash;
+        record[kSerial] = ++serials_;
+        index_.insert(key.hash, slot);
+        return slot;
+    }
+    // The value can no longer occur: forget it, but keep the slot for those who refer to it.
+    void bury(Slot slot) {
+        std::uint32_t* record = pool_.at(slot);
+        if ((record[kMeta] & kDead) != 0) return;
+        index_.erase(record[kHash], slot);
+        record[kMeta] |= kDead;
+    }
+    void recycle(Slot slot) {
+        drop_blob(slot);
+        pool_.at(slot)[kMeta] = 0;
+        pool_.give_back(slot);
+    }
+
+    KeyKind kind(Slot slot) const { return static_cast<KeyKind>(pool_.at(slot)[kMeta] & 0xFF); }
+    bool dead(Slot slot) const { return (pool_.at(slot)[kMeta] & kDead) != 0; }
+    std::uint32_t serial(Slot slot) const { return pool_.at(slot)[kSerial]; }
+    std::uint32_t hash(Slot slot) const { return pool_.at(slot)[kHash]; }
+    std::uint64_t bits(Slot slot) const { return load64(pool_.at(slot) + kBits); }
+    // What the owner of the process needs to hear of the value's death, if anything.
+    std::uint64_t watch(Slot slot) const { return load64(pool_.at(slot) + kWatch); }
+    void set_watch(Slot slot, std::uint64_t watch) { store64(pool_.at(slot) + kWatch, watch); }
+    std::uint32_t* extra(Slot slot) { return pool_.at(slot) + kHeader; }
+
+    Key key(Slot slot) const {
+        const KeyKind k = kind(slot);
+        return is_blob(k) ? Key{k, hash(slot), 0, *blob(slot)} : Key{k, hash(slot), bits(slot), {}};
+    }
+    Value value(Slot slot) const {
+        const KeyKind k = kind(slot);
+        return {k, dead(slot), serial(slot), is_blob(k) ? 0 : bits(slot), is_blob(k) ? *blob(slot) : std::string()};
+    }
+
+    std::uint32_t last() const { return pool_.last(); }
+    std::uint32_t used() const { return pool_.used(); }
+    std::size_t bytes() const { return pool_.bytes() + index_.bytes(); }
+
+    static std::uint64_t load64(const std::uint32_t* at) {
+        return static_cast<std::uint64_t>(at[0]) | (static_cast<std::uint64_t>(at[1]) << 32);
+    }
+    static void store64(std::uint32_t* at, std::uint64_t value) {
+        at[0] = static_cast<std::uint32_t>(value);
+        at[1] = static_cast<std::uint32_t>(value >> 32);
+    }
+
+private:
+    // Word 0 is the pool's while the slot is free, and kMeta is then 0.
+    enum : std::uint32_t { kBits = 0, kMeta = 2, kHash = 3, kSerial = 4, kWatch = 5, kHeader = 7 };
+    static constexpr std::uint32_t kDead = 0x100;
+
+    const std::string* blob(Slot slot) const { return reinterpret_cast<const std::string*>(bits(slot)); }
+    void drop_blob(Slot slot) {
+        if (is_blob(kind(slot))) delete blob(slot);
+    }
+    bool same(Slot slot, const Key& key) const {
+        if (kind(slot) != key.kind) return false;
+        return is_blob(key.kind) ? *blob(slot) == key.blob : bits(slot) == key.bits;
+    }
+
+    Pool pool_;
+    Index index_;
+    std::uint32_t serials_ = 0;
+};
+
+}  // namespace mopsus

@@ -1,0 +1,120 @@
+// The parametric engine: events with values in, reports out. One engine serves one
+// specification (and, under `perthread`, one thread of it).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "mopsus/domain.hpp"
+#include "mopsus/program.hpp"
+#include "mopsus/table.hpp"
+
+namespace mopsus {
+
+class Archive;
+
+// Where an event came from. Only events that end up in a history or report are asked for it.
+struct Stamp {
+    enum class Time : std::uint8_t { None, Int, Float };
+    std::int64_t row = 0;  // 0: not from a trace
+    std::uint64_t time = 0;
+    Time time_kind = Time::None;
+    std::uint32_t location = 0;  // a number that the event source gives out; 0: unknown
+};
+
+class Origin {
+public:
+    virtual ~Origin() = default;
+    virtual Stamp stamp() = 0;
+};
+
+struct PastEvent {
+    EventId event = 0;
+    Stamp stamp;
+};
+
+// Refers to an instance for as long as it exists; harmless afterwards.
+struct InstanceRef {
+    std::uint32_t kind = 0;
+    std::uint32_t id = 0;
+    std::uint32_t serial = 0;
+};
+
+struct Report {
+    std::uint16_t property = 0;
+    std::uint16_t category = 0;
+    bool final = false;
+    EventId event = 0;
+    Stamp stamp;
+    InstanceRef instance;
+    std::uint64_t user = 0;
+    std::vector<Value> values;  // by parameter; kind None where unbound
+    std::vector<PastEvent> witness;
+};
+
+// Whoever runs the engine. Reports come when all steps of their event are done, so a listener
+// may send further events from within one.
+class Listener {
+public:
+    virtual ~Listener() = default;
+    virtual void report(Report&& report) = 0;
+    // Before an instance takes a guarded event: may it?
+    virtual bool admit(EventId, InstanceRef, std::uint64_t /*user*/, const std::vector<Value>&) { return true; }
+    // The listener's word for a new instance, derived from another's word (0: from nothing).
+    virtual std::uint64_t fork(std::uint64_t /*parent*/) { return 0; }
+    virtual void drop(std::uint64_t /*user*/) {}
+    // The same word as text, and back, for snapshots.
+    virtual std::string save(std::uint64_t /*user*/) { return {}; }
+    virtual std::uint64_t load(const std::string& /*text*/) { return 0; }
+};
+
+struct Counts {
+    std::uint64_t created = 0;
+    std::uint64_t collected = 0;
+    std::uint64_t alive() const { return created - collected; }
+};
+
+class Engine {
+public:
+    // The simplest engine that can run the program, chosen by the shape of its parameters.
+    static std::unique_ptr<Engine> make(const Program& program, Listener& listener);
+
+    virtual ~Engine() = default;
+    Engine(const Engine&) = delete;
+    Engine& operator=(const Engine&) = delete;
+
+    // One event. `slots` are in the event's parameter order; 0 stands for a value that was never
+    // inserted, which is only allowed where `inserts(event)` is false.
+    virtual void step(EventId event, const Slot* slots, Origin& origin) = 0;
+    // Must unknown values be inserted for this event, or can the event not matter to them?
+    virtual bool inserts(EventId event) const = 0;
+    // The value in `slot` of parameter `p` is dead (already buried in its domain).
+    virtual void forget(unsigned p, Slot slot) = 0;
+    // Back to the initial state, if the instance is still there.
+    virtual bool reset(InstanceRef instance) = 0;
+    virtual std::size_t bytes() const = 0;
+    virtual void transfer(Archive& archive) = 0;
+    // Hint that a step with this slot is near.
+    virtual void prefetch(unsigned, Slot) const {}
+
+    // One domain per parameter (and one without a use where there are none).
+    Domain& domain(unsigned p) { return *domains_[p]; }
+    std::size_t domains() const { return domains_.size(); }
+    const Counts& counts() const { return counts_; }
+    const Program& program() const { return program_; }
+
+protected:
+    Engine(const Program& program, Listener& listener) : program_(program), listener_(listener) {
+        for (const Machine& machine : program.machines) tables_.emplace_back(machine, program.events.size());
+    }
+
+    const Program& program_;
+    Listener& listener_;
+    std::vector<Table> tables_;
+    std::vector<std::unique_ptr<Domain>> domains_;
+    Counts counts_;
+};
+
+}  // namespace mopsus

@@ -1,0 +1,60 @@
+// One record batch on its way through a monitor.
+#pragma once
+
+#include "flat.hpp"
+#include "mopsus/monitor.hpp"
+
+namespace mopsus {
+
+class Monitor::Batch final : public Origin {
+public:
+    static constexpr std::int32_t kIgnored = -1;
+    static constexpr std::int32_t kRelease = -2;
+    static constexpr std::int32_t kNoName = -3;
+    static constexpr std::int32_t kBroken = -4;
+
+    Batch(Monitor& monitor, const ArrowSchema& schema, std::shared_ptr<ArrowArray> array, const BatchOptions& options);
+    std::optional<BadRow> run();
+    Stamp stamp() override;
+
+private:
+    struct Input {  // a parameter's column
+        const Column* column = nullptr;
+        Remap* remap = nullptr;  // of a dictionary-encoded column
+    };
+
+    std::int64_t row_number(std::int64_t row) const;
+    std::int32_t code(std::int64_t row);
+    void release_row(std::int64_t row);
+    Slot slot(Engine& engine, unsigned p, std::int64_t row, bool insert);
+    void prefetch(Engine& engine, std::int64_t row);
+    bool bad(std::int64_t row, BadRow::Why why, std::string column, std::int32_t event);
+    void prepare(Input& input, unsigned p);
+    Engine& engine_of(std::int64_t row);
+
+    bool in_bulk() const;
+    void run_bulk();
+    template <class Code>
+    void run_bulk_codes(FlatEngine& engine);
+    template <class Code, class Number>
+    void run_bulk_numbers(FlatEngine& engine);
+    void run_rows();
+
+    Monitor& monitor_;
+    const BatchOptions& options_;
+    std::shared_ptr<ArrowArray> array_;
+    std::int64_t length_;
+    std::vector<std::unique_ptr<Column>> columns_;
+    const Column* event_ = nullptr;
+    const Column* time_ = nullptr;
+    const Column* thread_ = nullptr;
+    const Column* location_ = nullptr;
+    const Column* number_ = nullptr;
+    std::vector<Input> inputs_;
+    std::vector<std::int32_t> codes_;  // of the dictionary of event names
+    std::int64_t row_ = 0;
+    std::string scratch_;
+    std::optional<BadRow> stop_;
+};
+
+}  // namespace mopsus

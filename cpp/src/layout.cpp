@@ -1,0 +1,173 @@
+// What the slicing engine can know before the first event: which kinds of instances can exist,
+// what must be indexed by what, and what each event has to look at.
+#include <algorithm>
+#include <bit>
+#include <set>
+
+#include "slicing.hpp"
+
+namespace mopsus {
+
+namespace {
+
+std::vector<std::uint8_t> members_of(Mask mask) {
+    std::vector<std::uint8_t> members;
+    for (std::uint8_t p = 0; p < kMaxParameters; ++p)
+        if (((mask >> p) & 1U) != 0) members.push_back(p);
+    return members;
+}
+
+bool within(Mask inner, Mask outer) { return (inner & ~outer) == 0; }
+bool strictly_within(Mask inner, Mask outer) { return inner != outer && within(inner, outer); }
+
+}  // namespace
+
+unsigned SlicingEngine::leaf_kind(Mask mask) {
+    for (unsigned k = 0; k < leaves_.size(); ++k)
+        if (leaves_[k]->mask == mask) return k;
+    auto kind = std::make_unique<LeafKind>();
+    kind->mask = mask;
+    kind->parameters = members_of(mask);
+    leaves_.push_back(std::move(kind));
+    return static_cast<unsigned>(leaves_.size() - 1);
+}
+
+unsigned SlicingEngine::instance_kind(Mask mask) {
+    const auto found = std::find_if(instances_.begin(), instances_.end(), [&](const auto& k) { return k.mask == mask; });
+    return static_cast<unsigned>(found - instances_.begin());
+}
+
+SlicingEngine::List SlicingEngine::list_of(unsigned leaf, unsigned instance) const {
+    for (const List& list : leaves_[leaf]->lists)
+        if (list.instance_kind == instance) return list;
+    return {instance, 0, 0};
+}
+
+void SlicingEngine::lay_out() {
+    const std::vector<EventDecl>& events = program_.events;
+
+    // Which masks can instances have? Those of creation events, extended by enabled events.
+    std::set<Mask> masks;
+    for (const EventDecl& event : events)
+        if (event.creation) masks.insert(event.mask());
+    for (bool grown = true; grown;) {
+        grown = false;
+        for (const EventDecl& event : events)
+            for (const Mask from : event.enable)
+                if (masks.count(from) != 0 && !within(event.mask(), from))
+                    grown = masks.insert(from | event.mask()).second || grown;
+    }
+    for (const Mask mask : masks) {
+        InstanceKind kind;
+        kind.mask = mask;
+        kind.parameters = members_of(mask);
+        instances_.push_back(std::move(kind));
+    }
+    for (InstanceKind& kind : instances_)
+        for (unsigned k = 0; k < instances_.size(); ++k)
+            if (strictly_within(instances_[k].mask, kind.mask)) kind.below.push_back(k);
+
+    // Leaves: of every event, every instance, every single parameter, and every join.
+    for (unsigned p = 0; p < program_.parameters; ++p) singles_.push_back(leaf_kind(1U << p));
+    for (const EventDecl& event : events) leaf_kind(event.mask());
+    for (InstanceKind& kind : instances_) kind.leaf_kind = leaf_kind(kind.mask);
+    std::set<std::pair<unsigned, unsigned>> wanted;  // (leaf kind, instance kind) that need a list
+    const auto want = [&](Mask leaf, unsigned instance) {
+        if (strictly_within(leaf, instances_[instance].mask)) wanted.emplace(leaf_kind(leaf), instance);
+    };
+    for (unsigned k = 0; k < instances_.size(); ++k) {
+        for (const EventDecl& event : events) want(event.mask(), k);
+        for (const std::uint8_t p : instances_[k].parameters) want(1U << p, k);  // for the death of values
+    }
+    for (const EventDecl& event : events)
+        for (const Mask from : event.enable)
+            if (masks.count(from) != 0 && !within(event.mask(), from)) {
+                leaf_kind(event.mask() & from);
+                want(event.mask() & from, instance_kind(from));
+            }
+
+    for (unsigned k = 0; k < leaves_.size(); ++k) {
+        LeafKind& kind = *leaves_[k];
+        for (const auto& [leaf, instance] : wanted)
+            if (leaf == k) {
+                kind.lists.push_back({instance, kind.words, 0});
+                kind.words += 2;
+            }
+        if (kind.single()) {
+            kind.members = kind.words++;
+            if (program_.connected) kind.node = kind.words++;
+            for (unsigned other = 0; other < leaves_.size(); ++other)
+                if (strictly_within(kind.mask, leaves_[other]->mask)) kind.chains.emplace_back(other, kind.words++);
+            domains_.push_back(nullptr);
+        } else {
+            kind.key = kind.words;
+            kind.words += static_cast<std::uint32_t>(kind.parameters.size());
+            kind.links = kind.words;
+            kind.words += 2 * static_cast<std::uint32_t>(kind.parameters.size());
+            kind.pool = Pool(kind.words);
+            if (kind.mask == 0) kind.pool.take();  // the leaf of no values is always there
+        }
+    }
+    for (unsigned p = 0; p < program_.parameters; ++p)
+        domains_[p] = std::make_unique<Domain>(leaves_[singles_[p]]->words);
+
+    for (unsigned k = 0; k < instances_.size(); ++k) {
+        InstanceKind& kind = instances_[k];
+        std::uint32_t words = static_cast<std::uint32_t>(kind.parameters.size());
+        const auto reserve = [&](std::uint32_t count) { return std::exchange(words, words + count); };
+        kind.states = reserve(static_cast<std::uint32_t>(tables_.size()));
+        kind.serial = reserve(1);
+        kind.flags = reserve(1);
+        kind.birth = reserve(2);
+        kind.leaf = reserve(1);
+        if (history_.on()) kind.past = reserve(1);
+        if (program_.variables) kind.user = reserve(2);
+        for (const auto& [leaf, instance] : wanted) {
+            if (instance != k) continue;
+            for (List& list : leaves_[leaf]->lists)
+                if (list.instance_kind == k) {
+                    list.links = reserve(2);
+                    kind.memberships.push_back({leaf, list.ends, list.links});
+                }
+        }
+        kind.words = words;
+        kind.pool = Pool(words);
+    }
+
+    for (const EventDecl& event : events) {
+        Plan plan;
+        plan.mask = event.mask();
+        plan.leaf_kind = leaf_kind(plan.mask);
+        plan.updates = leaves_[plan.leaf_kind]->lists;
+        if (event.creation) plan.creates = static_cast<int>(instance_kind(plan.mask));
+        std::vector<Mask> enabled = event.enable;
+        std::stable_sort(enabled.begin(), enabled.end(), [](Mask a, Mask b) { return std::popcount(a) > std::popcount(b); });
+        for (const Mask from : enabled) {
+            if (masks.count(from) == 0 || within(plan.mask, from)) continue;
+            Join join;
+            join.source = instance_kind(from);
+            join.target = instance_kind(from | plan.mask);
+            join.leaf_kind = leaf_kind(from & plan.mask);
+            join.ends = list_of(join.leaf_kind, join.source).ends;
+            join.links = list_of(join.leaf_kind, join.source).links;
+            for (unsigned k = 0; k < leaves_.size(); ++k) {
+                const Mask mask = leaves_[k]->mask;
+                const bool known = masks.count(mask) != 0 || std::any_of(events.begin(), events.end(), [&](const EventDecl& e) {
+                                       return e.mask() == mask;
+                                   });
+                if (known && within(mask, from | plan.mask) && !within(mask, from)) join.witnesses.push_back(k);
+            }
+            plan.joins.push_back(std::move(join));
+        }
+        plans_.push_back(std::move(plan));
+    }
+    for (Plan& plan : plans_) {
+        for (const Plan& other : plans_)
+            for (const Join& join : other.joins)
+                plan.stamps = plan.stamps || std::find(join.witnesses.begin(), join.witnesses.end(), plan.leaf_kind) !=
+                                                 join.witnesses.end();
+        plan.inserts = plan.creates >= 0 || !plan.joins.empty() || plan.stamps || program_.connected;
+    }
+}
+
+}  // namespace mopsus

@@ -1,0 +1,102 @@
+#include "mopsus/monitor.hpp"
+
+#include "batch.hpp"
+#include "mopsus/archive.hpp"
+#include "transfer.hpp"
+
+namespace mopsus {
+
+Monitor::Monitor(Program program, bool per_thread, std::vector<std::string> parameters, Listener& listener)
+    : program_(std::move(program)), per_thread_(per_thread), names_(std::move(parameters)), listener_(listener) {
+    program_.check();
+    seen.assign(program_.events.size(), 0);
+    remaps_.resize(program_.parameters);
+    for (std::uint32_t k = 0; k < program_.events.size(); ++k)
+        event_names_.insert(hash_bytes(KeyKind::Text, program_.events[k].name), k + 1);
+    if (!per_thread_) engine_ = Engine::make(program_, listener_);
+}
+
+Engine& Monitor::engine(const Key& thread) {
+    if (engine_) return *engine_;
+    Slot slot = threads_.find(thread);
+    if (slot == kNil) slot = threads_.insert(thread);
+    if (slot > threads_engines_.size()) threads_engines_.resize(slot);
+    auto& engine = threads_engines_[slot - 1];
+    if (!engine) engine = Engine::make(program_, listener_);
+    return *engine;
+}
+
+void Monitor::end_thread(const Key& thread) {
+    const Slot slot = threads_.find(thread);
+    if (slot == kNil) return;
+    auto& engine = threads_engines_[slot - 1];
+    past_.created += engine->counts().created;
+    past_.collected += engine->counts().created;  // with the thread, all of its instances end
+    for (Remap& remap : remaps_)
+        if (remap.engine == engine.get()) remap = {};
+    engine.reset();
+    threads_.bury(slot);
+    threads_.recycle(slot);
+}
+
+std::int32_t Monitor::code_of(std::string_view name) const {
+    const std::uint32_t id = event_names_.find(hash_bytes(KeyKind::Text, name),
+                                               [&](std::uint32_t k) { return program_.events[k - 1].name == name; });
+    if (id != kNil) return static_cast<std::int32_t>(id) - 1;
+    return name == "#release" ? Batch::kRelease : Batch::kIgnored;
+}
+
+void Monitor::release(Engine& engine, unsigned p, const Key& key) {
+    const Slot slot = engine.domain(p).find(key);
+    if (slot == kNil) return;
+    released_ = true;
+    engine.domain(p).bury(slot);
+    engine.forget(p, slot);
+}
+
+std::uint32_t Monitor::location(std::string_view text, bool is_source) {
+    const Key key = Key::of_blob(is_source ? KeyKind::Bytes : KeyKind::Text, text);
+    const Slot slot = locations_.find(key);
+    return slot != kNil ? slot : locations_.insert(key);
+}
+
+Counts Monitor::counts() {
+    Counts sum = past_;
+    each_engine([&](Engine& engine) {
+        sum.created += engine.counts().created;
+        sum.collected += engine.counts().collected;
+    });
+    return sum;
+}
+
+std::size_t Monitor::bytes() {
+    std::size_t sum = locations_.bytes() + threads_.bytes();
+    each_engine([&](Engine& engine) { sum += engine.bytes(); });
+    for (const Remap& remap : remaps_) sum += remap.slots.capacity() * 2 * sizeof(Slot);
+    return sum;
+}
+
+void Monitor::transfer(Archive& archive) {
+    transfer_domain(archive, locations_, [](Slot) { return true; });
+    const std::vector<Slot> threads = transfer_domain(archive, threads_, [](Slot) { return true; });
+    if (engine_) {
+        engine_->transfer(archive);
+    } else {
+        for (const Slot slot : threads) engine(threads_.key(slot)).transfer(archive);
+    }
+    for (std::uint64_t& count : seen) archive.number(count, 0, ~0ULL);
+    archive.number(ignored, 0, ~0ULL);
+    archive.number(bad_rows, 0, ~0ULL);
+    archive.number(past_.created, 0, ~0ULL);
+    archive.number(past_.collected, 0, ~0ULL);
+}
+
+std::optional<BadRow> Monitor::run(const ArrowSchema& schema, std::shared_ptr<ArrowArray> batch, const BatchOptions& options) {
+    return Batch(*this, schema, std::move(batch), options).run();
+}
+
+void Monitor::end_stream() {
+    for (Remap& remap : remaps_) remap = {};
+}
+
+}  // namespace mopsus

@@ -1,0 +1,562 @@
+#include "slicing.hpp"
+
+#include "mopsus/archive.hpp"
+#include "transfer.hpp"
+
+namespace mopsus {
+
+namespace {
+
+// The two ends of a doubly linked list lie in a leaf, the links in the members' records.
+// `at(id)` gives the address of a member's pair of links: previous, next.
+template <class At>
+void push_back(std::uint32_t* ends, std::uint32_t id, At&& at) {
+    std::uint32_t* links = at(id);
+    links[0] = ends[1];
+    links[1] = kNil;
+    (ends[1] != kNil ? at(ends[1])[1] : ends[0]) = id;
+    ends[1] = id;
+}
+
+template <class At>
+void unlink(std::uint32_t* ends, std::uint32_t id, At&& at) {
+    const std::uint32_t* links = at(id);
+    (links[0] != kNil ? at(links[0])[1] : ends[0]) = links[1];
+    (links[1] != kNil ? at(links[1])[0] : ends[1]) = links[0];
+}
+
+}  // namespace
+
+SlicingEngine::SlicingEngine(const Program& program, Listener& listener)
+    : Engine(program, listener), maximal_(program.binding == Binding::Maximal), history_(program.history) {
+    lay_out();
+}
+
+SlicingEngine::~SlicingEngine() {
+    if (!program_.variables) return;
+    for (InstanceKind& kind : instances_)
+        for (Id id = 1; id <= kind.pool.last(); ++id)
+            if ((kind.pool.at(id)[kind.flags] & kPresent) != 0)
+                listener_.drop(Domain::load64(kind.pool.at(id) + kind.user));
+}
+
+// ---- leaves ----
+
+std::uint32_t SlicingEngine::hash_of(const LeafKind& kind, const Values& values) const {
+    std::uint64_t hash = 0x2545F4914F6CDD1DULL;
+    for (const std::uint8_t p : kind.parameters) hash = mix(hash ^ values[p], 0x9E3779B97F4A7C15ULL);
+    return static_cast<std::uint32_t>(hash);
+}
+
+SlicingEngine::Id SlicingEngine::find_leaf(const LeafKind& kind, const Values& values) const {
+    if (kind.single()) return values[kind.parameters[0]];
+    if (kind.mask == 0) return 1;
+    return kind.index.find(hash_of(kind, values), [&](Id id) {
+        const std::uint32_t* key = kind.pool.at(id) + kind.key;
+        for (std::size_t k = 0; k < kind.parameters.size(); ++k)
+            if (key[k] != values[kind.parameters[k]]) return false;
+        return true;
+    });
+}
+
+SlicingEngine::Id SlicingEngine::make_leaf(LeafKind& kind, const Values& values) {
+    const Id known = find_leaf(kind, values);
+    if (known != kNil) return known;
+    const Id id = kind.pool.take();
+    kind.index.insert(hash_of(kind, values), id);
+    std::uint32_t* leaf = kind.pool.at(id);
+    const unsigned self = leaf_kind(kind.mask);
+    for (std::size_t k = 0; k < kind.parameters.size(); ++k) {
+        const std::uint8_t p = kind.parameters[k];
+        leaf[kind.key + k] = values[p];
+        const std::uint32_t links = kind.links + 2 * static_cast<std::uint32_t>(k);
+        // Chained at the front: the head alone is kept, in the slot of the value.
+        for (const auto& [other, head] : leaves_[singles_[p]]->chains) {
+            if (other != self) continue;
+            std::uint32_t& first = domains_[p]->extra(values[p])[head];
+            leaf[links + 1] = first;
+            if (first != kNil) kind.pool.at(first)[links] = id;
+            first = id;
+        }
+    }
+    return id;
+}
+
+void SlicingEngine::drop_leaf(LeafKind& kind, Id id) {
+    std::uint32_t* leaf = kind.pool.at(id);
+    Values values{};
+    const unsigned self = leaf_kind(kind.mask);
+    for (std::size_t k = 0; k < kind.parameters.size(); ++k) {
+        const std::uint8_t p = kind.parameters[k];
+        values[p] = leaf[kind.key + k];
+        const std::uint32_t links = kind.links + 2 * static_cast<std::uint32_t>(k);
+        const Id before = leaf[links];
+        const Id after = leaf[links + 1];
+        if (after != kNil) kind.pool.at(after)[links] = before;
+        if (before != kNil) {
+            kind.pool.at(before)[links + 1] = after;
+            continue;
+        }
+        for (const auto& [other, head] : leaves_[singles_[p]]->chains)
+            if (other == self) domains_[p]->extra(values[p])[head] = after;
+    }
+    kind.index.erase(hash_of(kind, values), id);
+    kind.pool.give_back(id);
+}
+
+// ---- instances ----
+
+SlicingEngine::Values SlicingEngine::values_of(unsigned kind, Id id) {
+    Values values{};
+    const std::uint32_t* slots = record(kind, id);
+    for (std::size_t k = 0; k < instances_[kind].parameters.size(); ++k) values[instances_[kind].parameters[k]] = slots[k];
+    return values;
+}
+
+SlicingEngine::Id SlicingEngine::add_instance(unsigned k, const Values& values, std::uint64_t birth) {
+    InstanceKind& kind = instances_[k];
+    const Id id = kind.pool.take();
+    std::uint32_t* at = kind.pool.at(id);
+    for (std::size_t p = 0; p < kind.parameters.size(); ++p) {
+        at[p] = values[kind.parameters[p]];
+        const LeafKind& single = *leaves_[singles_[kind.parameters[p]]];
+        ++domains_[kind.parameters[p]]->extra(at[p])[single.members];
+    }
+    at[kind.serial] = ++serials_;
+    at[kind.flags] = kPresent;
+    Domain::store64(at + kind.birth, birth);
+    LeafKind& own = *leaves_[kind.leaf_kind];
+    at[kind.leaf] = make_leaf(own, values);
+    std::uint32_t* leaf = leaf_at(own, at[kind.leaf]);
+    leaf[kExact] = id;
+    Domain::store64(leaf + kBirth, birth);
+    for (const Membership& place : kind.memberships) {
+        LeafKind& below = *leaves_[place.leaf_kind];
+        push_back(leaf_at(below, make_leaf(below, values)) + place.ends, id,
+                  [&](Id other) { return kind.pool.at(other) + place.links; });
+    }
+    if (history_.on()) at[kind.past] = history_.open();
+    ++counts_.created;
+    return id;
+}
+
+void SlicingEngine::define_new(const Plan& plan, const Values& values, Turn& turn) {
+    const auto target = static_cast<unsigned>(plan.creates);
+    for (const unsigned k : instances_[target].below) {
+        LeafKind& below = *leaves_[instances_[k].leaf_kind];
+        const Id leaf = find_leaf(below, values);
+        if (leaf != kNil && leaf_at(below, leaf)[kExact] != kNone) return;  // to be derived from that one instead
+    }
+    const Id id = add_instance(target, values, clock_++);
+    InstanceKind& kind = instances_[target];
+    std::uint32_t* at = record(target, id);
+    for (std::size_t k = 0; k < tables_.size(); ++k) at[kind.states + k] = tables_[k].initial();
+    if (program_.variables) Domain::store64(at + kind.user, listener_.fork(0));
+    turn.fresh.emplace_back(target, id);
+}
+
+void SlicingEngine::define_to(const Join& join, Id source, const Values& given, Turn& turn) {
+    InstanceKind& from = instances_[join.source];
+    InstanceKind& to = instances_[join.target];
+    Values values = given;
+    const std::uint32_t* origin = from.pool.at(source);
+    for (std::size_t k = 0; k < from.parameters.size(); ++k) values[from.parameters[k]] = origin[k];
+
+    LeafKind& own = *leaves_[to.leaf_kind];
+    const Id known = find_leaf(own, values);
+    if (known != kNil && leaf_at(own, known)[kExact] != kNone) return;
+    const std::uint64_t birth = Domain::load64(origin + from.birth);
+    for (const unsigned k : join.witnesses) {
+        LeafKind& kind = *leaves_[k];
+        const Id id = find_leaf(kind, values);
+        if (id == kNil) continue;
+        const std::uint32_t* leaf = leaf_at(kind, id);
+        if (Domain::load64(leaf + kDisable) > birth) return;
+        if (leaf[kExact] != kNone && Domain::load64(leaf + kBirth) < birth) return;
+    }
+    const Id id = add_instance(join.target, values, birth);
+    std::uint32_t* at = to.pool.at(id);
+    for (std::size_t k = 0; k < tables_.size(); ++k) at[to.states + k] = origin[from.states + k];
+    at[to.flags] |= origin[from.flags] & kMourning;
+    if (history_.on()) history_.copy(origin[from.past], at[to.past]);
+    if (program_.variables) Domain::store64(at + to.user, listener_.fork(Domain::load64(origin + from.user)));
+    turn.fresh.emplace_back(join.target, id);
+}
+
+void SlicingEngine::extend(const Plan& plan, const Values& values, Turn& turn) {
+    for (const Join& join : plan.joins) {
+        LeafKind& kind = *leaves_[join.leaf_kind];
+        const Id shared = find_leaf(kind, values);
+        if (shared == kNil) continue;
+        const std::uint32_t* leaf = leaf_at(kind, shared);
+        if (join.ends == 0) {
+            const Id source = leaf[kExact];
+            if (source != kNone && source != kDone) define_to(join, source, values, turn);
+            continue;
+        }
+        for (Id source = leaf[join.ends]; source != kNil; source = record(join.source, source)[join.links + 1])
+            define_to(join, source, values, turn);
+    }
+}
+
+bool SlicingEngine::alive(unsigned kind, Id id, Mask dead) {
+    const std::uint32_t* at = record(kind, id) + instances_[kind].states;
+    for (std::size_t k = 0; k < tables_.size(); ++k)
+        if (tables_[k].alive(at[k], dead)) return true;
+    return false;
+}
+
+bool SlicingEngine::alive_now(unsigned kind, Id id) {
+    Mask dead = 0;
+    if ((record(kind, id)[instances_[kind].flags] & kMourning) != 0) {
+        const Values values = values_of(kind, id);
+        for (const std::uint8_t p : instances_[kind].parameters)
+            if (domains_[p]->dead(values[p])) dead |= 1U << p;
+    }
+    return alive(kind, id, dead);
+}
+
+// The instance will never report again. Its leaf remembers that it existed and since when.
+void SlicingEngine::remove(unsigned k, Id id) {
+    InstanceKind& kind = instances_[k];
+    std::uint32_t* at = kind.pool.at(id);
+    const Values values = values_of(k, id);
+    for (const Membership& place : kind.memberships) {
+        LeafKind& below = *leaves_[place.leaf_kind];
+        unlink(leaf_at(below, find_leaf(below, values)) + place.ends, id,
+               [&](Id other) { return kind.pool.at(other) + place.links; });
+    }
+    leaf_at(*leaves_[kind.leaf_kind], at[kind.leaf])[kExact] = kDone;
+    if (history_.on()) history_.close(at[kind.past]);
+    const std::uint64_t user = program_.variables ? Domain::load64(at + kind.user) : 0;
+    at[kind.flags] = 0;
+    kind.pool.give_back(id);
+    ++counts_.collected;
+    for (const std::uint8_t p : kind.parameters) {
+        const Slot slot = values[p];
+        std::uint32_t& members = domains_[p]->extra(slot)[leaves_[singles_[p]]->members];
+        if (--members == 0 && domains_[p]->dead(slot)) free_slot(p, slot);
+    }
+    if (user != 0) listener_.drop(user);
+}
+
+void SlicingEngine::free_slot(unsigned p, Slot slot) {
+    const LeafKind& single = *leaves_[singles_[p]];
+    for (const auto& [kind, head] : single.chains)
+        while (domains_[p]->extra(slot)[head] != kNil) drop_leaf(*leaves_[kind], domains_[p]->extra(slot)[head]);
+    if (program_.connected && domains_[p]->extra(slot)[single.node] != kNil)
+        classes_.leave(domains_[p]->extra(slot)[single.node]);
+    domains_[p]->recycle(slot);
+}
+
+void SlicingEngine::forget(unsigned p, Slot slot) {
+    const LeafKind& single = *leaves_[singles_[p]];
+    std::uint32_t* leaf = domains_[p]->extra(slot);
+    ++leaf[single.members];  // keep the slot until we are done with it
+    for (const List& list : single.lists) {
+        InstanceKind& kind = instances_[list.instance_kind];
+        for (Id id = leaf[list.ends]; id != kNil;) {
+            const Id next = kind.pool.at(id)[list.links + 1];
+            kind.pool.at(id)[kind.flags] |= kMourning;
+            if (!alive_now(list.instance_kind, id)) remove(list.instance_kind, id);
+            id = next;
+        }
+    }
+    if (leaf[kExact] != kNone && leaf[kExact] != kDone) {
+        const unsigned kind = instance_kind(single.mask);
+        const Id id = leaf[kExact];
+        record(kind, id)[instances_[kind].flags] |= kMourning;
+        if (!alive_now(kind, id)) remove(kind, id);
+    }
+    if (--leaf[single.members] == 0) free_slot(p, slot);
+}
+
+// ---- connected ----
+
+void SlicingEngine::connect(const Plan& plan, const Values& values) {
+    Classes::Node first = kNil;
+    for (const std::uint8_t p : leaves_[plan.leaf_kind]->parameters) {
+        std::uint32_t& node = domains_[p]->extra(values[p])[leaves_[singles_[p]]->node];
+        if (node == kNil) node = classes_.enter(domains_[p]->key(values[p]));
+        if (first != kNil) classes_.join(first, node);
+        first = node;
+    }
+}
+
+bool SlicingEngine::connected(unsigned kind, Id id) {
+    const Values values = values_of(kind, id);
+    Classes::Node first = kNil;
+    for (const std::uint8_t p : instances_[kind].parameters) {
+        const Classes::Node node = classes_.find(domains_[p]->extra(values[p])[leaves_[singles_[p]]->node]);
+        if (first != kNil && node != first) return false;
+        first = node;
+    }
+    return true;
+}
+
+// ---- events ----
+
+void SlicingEngine::step(EventId event, const Slot* slots, Origin& origin) {
+    const Plan& plan = plans_[event];
+    const std::vector<std::uint8_t>& parameters = program_.events[event].parameters;
+    Values values{};
+    for (std::size_t k = 0; k < parameters.size(); ++k) {
+        if (slots[k] == kNil) return;
+        values[parameters[k]] = slots[k];
+    }
+    LeafKind& kind = *leaves_[plan.leaf_kind];
+    if (program_.connected) connect(plan, values);
+    const Id id = plan.inserts ? make_leaf(kind, values) : find_leaf(kind, values);
+    if (id == kNil) return;
+    std::uint32_t* leaf = leaf_at(kind, id);
+    Turn turn{origin, {}, {}, {}};
+    if (leaf[kExact] == kNone) {
+        extend(plan, values, turn);
+        if (leaf[kExact] == kNone && plan.creates >= 0) define_new(plan, values, turn);
+        if (plan.stamps) Domain::store64(leaf + kDisable, clock_++);
+    }
+    if (program_.events[event].guarded) {
+        take_guarded(plan, id, event, turn);
+    } else {
+        if (leaf[kExact] != kNone && leaf[kExact] != kDone) take(instance_kind(plan.mask), leaf[kExact], event, turn);
+        for (const List& list : plan.updates)
+            for (Id at = leaf[list.ends]; at != kNil; at = record(list.instance_kind, at)[list.links + 1])
+                take(list.instance_kind, at, event, turn);
+    }
+    if (!turn.fresh.empty() || !turn.reports.empty() || !turn.doomed.empty()) finish(turn);
+}
+
+// Conditions and actions run code of the user's, which may send events: fix first who takes part.
+void SlicingEngine::take_guarded(const Plan& plan, Id id, EventId event, Turn& turn) {
+    const std::uint32_t* leaf = leaf_at(*leaves_[plan.leaf_kind], id);
+    std::vector<InstanceRef> everyone;
+    if (leaf[kExact] != kNone && leaf[kExact] != kDone) everyone.push_back(ref(instance_kind(plan.mask), leaf[kExact]));
+    for (const List& list : plan.updates)
+        for (Id at = leaf[list.ends]; at != kNil; at = record(list.instance_kind, at)[list.links + 1])
+            everyone.push_back(ref(list.instance_kind, at));
+    for (const InstanceRef& one : everyone) {
+        if (!present(one)) continue;
+        const InstanceKind& kind = instances_[one.kind];
+        const std::uint64_t user = program_.variables ? Domain::load64(record(one.kind, one.id) + kind.user) : 0;
+        if (listener_.admit(event, one, user, report_values(one.kind, one.id)) && present(one))
+            take(one.kind, one.id, event, turn);
+    }
+}
+
+void SlicingEngine::take(unsigned k, Id id, EventId event, Turn& turn) {
+    InstanceKind& kind = instances_[k];
+    std::uint32_t* at = kind.pool.at(id);
+    std::uint32_t* states = at + kind.states;
+    if (tables_.size() == 1) {
+        const Table::Row before = states[0];
+        const std::uint32_t cell = tables_[0].step(before, event);
+        states[0] = Table::row_of(cell);
+        if ((cell & Table::kNotable) != 0 || (at[kind.flags] & kMourning) != 0 || (history_.on() && states[0] != before))
+            conclude(k, id, event, &before, turn);
+        return;
+    }
+    std::vector<Table::Row> before(states, states + tables_.size());
+    bool look = (at[kind.flags] & kMourning) != 0;
+    for (std::size_t p = 0; p < tables_.size(); ++p) {
+        const std::uint32_t cell = tables_[p].step(before[p], event);
+        states[p] = Table::row_of(cell);
+        look = look || (cell & Table::kNotable) != 0 || (history_.on() && states[p] != before[p]);
+    }
+    if (look) conclude(k, id, event, before.data(), turn);
+}
+
+void SlicingEngine::conclude(unsigned k, Id id, EventId event, const Table::Row* before, Turn& turn) {
+    InstanceKind& kind = instances_[k];
+    std::uint32_t* at = kind.pool.at(id);
+    const Stamp stamp = turn.origin.stamp();
+    if (history_.on()) history_.add(at[kind.past], {event, stamp});
+    const bool heard = (program_.binding != Binding::Full || kind.mask == program_.all());
+    for (std::size_t p = 0; heard && p < tables_.size(); ++p) {
+        const Table::Outcome& outcome = tables_[p].outcome(before[p], event);
+        if (outcome.categories.empty() || (program_.connected && !connected(k, id))) continue;
+        for (std::size_t c = 0; c < outcome.categories.size(); ++c) {
+            Report report;
+            report.property = static_cast<std::uint16_t>(p);
+            report.category = outcome.categories[c];
+            report.final = outcome.final[c];
+            report.event = event;
+            report.stamp = stamp;
+            report.instance = ref(k, id);
+            report.user = program_.variables ? Domain::load64(at + kind.user) : 0;
+            report.values = report_values(k, id);
+            if (history_.on()) report.witness = history_.read(at[kind.past]);
+            turn.reports.push_back({std::move(report), kind.leaf_kind, at[kind.leaf]});
+        }
+    }
+    if (!alive_now(k, id)) turn.doomed.emplace_back(k, id);
+}
+
+// An instance that matters makes every less informative one non-maximal, now and for ever.
+void SlicingEngine::surpass(unsigned k, Id id) {
+    const Values values = values_of(k, id);
+    for (const unsigned below : instances_[k].below) {
+        LeafKind& kind = *leaves_[instances_[below].leaf_kind];
+        leaf_at(kind, make_leaf(kind, values))[kSurpassed] = 1;
+    }
+}
+
+void SlicingEngine::finish(Turn& turn) {
+    if (maximal_) {
+        for (const auto& [kind, id] : turn.fresh) {
+            bool useful = alive(kind, id, 0);
+            for (const Pending& one : turn.reports)
+                useful = useful || (one.leaf_kind == instances_[kind].leaf_kind && one.leaf == record(kind, id)[instances_[kind].leaf]);
+            if (useful) surpass(kind, id);
+        }
+        std::erase_if(turn.reports, [&](const Pending& one) { return leaf_at(*leaves_[one.leaf_kind], one.leaf)[kSurpassed] != 0; });
+    }
+    for (const auto& [kind, id] : turn.doomed) remove(kind, id);
+    for (Pending& one : turn.reports) listener_.report(std::move(one.report));
+}
+
+std::vector<Value> SlicingEngine::report_values(unsigned k, Id id) {
+    std::vector<Value> values(program_.parameters);
+    const std::uint32_t* slots = record(k, id);
+    const InstanceKind& kind = instances_[k];
+    for (std::size_t p = 0; p < kind.parameters.size(); ++p) values[kind.parameters[p]] = domains_[kind.parameters[p]]->value(slots[p]);
+    return values;
+}
+
+bool SlicingEngine::present(InstanceRef ref) {
+    if (ref.kind >= instances_.size() || ref.id == kNil || ref.id > instances_[ref.kind].pool.last()) return false;
+    const InstanceKind& kind = instances_[ref.kind];
+    const std::uint32_t* at = kind.pool.at(ref.id);
+    return (at[kind.flags] & kPresent) != 0 && at[kind.serial] == ref.serial;
+}
+
+bool SlicingEngine::reset(InstanceRef ref) {
+    if (!present(ref)) return false;
+    std::uint32_t* at = record(ref.kind, ref.id);
+    for (std::size_t k = 0; k < tables_.size(); ++k) at[instances_[ref.kind].states + k] = tables_[k].initial();
+    return true;
+}
+
+std::size_t SlicingEngine::bytes() const {
+    std::size_t bytes = history_.bytes() + classes_.bytes();
+    for (const auto& domain : domains_) bytes += domain->bytes();
+    for (const auto& kind : leaves_) bytes += kind->pool.bytes() + kind->index.bytes();
+    for (const auto& kind : instances_) bytes += kind.pool.bytes();
+    return bytes;
+}
+
+// ---- snapshots ----
+
+void SlicingEngine::transfer_classes(Archive& archive) {
+    // Written as (parameter, slot number in order, class number): the classes are joined again.
+    std::vector<std::pair<unsigned, Slot>> nodes;
+    for (unsigned p = 0; p < program_.parameters; ++p)
+        for (Slot slot = 1; slot <= domains_[p]->last(); ++slot)
+            if (domains_[p]->kind(slot) != KeyKind::None) nodes.emplace_back(p, slot);
+    std::vector<std::pair<std::uint64_t, Classes::Node>> firsts;
+    for (const auto& [p, slot] : nodes) {
+        std::uint32_t& node = domains_[p]->extra(slot)[leaves_[singles_[p]]->node];
+        const std::uint64_t group = archive.number(!archive.reading() && node != kNil ? classes_.find(node) : 0, 0, 0xFFFFFFFF);
+        if (!archive.reading() || group == 0) continue;
+        node = classes_.enter(domains_[p]->key(slot));
+        bool first = true;
+        for (const auto& [known, other] : firsts)
+            if (known == group) {
+                classes_.join(other, node);
+                first = false;
+                break;
+            }
+        if (first) firsts.emplace_back(group, node);
+    }
+}
+
+void SlicingEngine::transfer(Archive& archive) {
+    std::vector<std::vector<Slot>> slots;
+    for (auto& domain : domains_) slots.push_back(transfer_domain(archive, *domain, [](Slot) { return true; }));
+    if (!archive.reading())  // from here on, slots are written by their place in that order
+        for (std::size_t p = 0; p < slots.size(); ++p) {
+            std::vector<Slot> place(domains_[p]->last() + 1, 0);
+            for (std::size_t k = 0; k < slots[p].size(); ++k) place[slots[p][k]] = static_cast<Slot>(k + 1);
+            slots[p] = std::move(place);
+        }
+    const auto transfer_values = [&](const std::vector<std::uint8_t>& parameters, Values values) {
+        for (const std::uint8_t p : parameters) {
+            if (!archive.reading()) {
+                archive.number(slots[p][values[p]]);
+            } else {
+                values[p] = slots[p][archive.number(0, 1, slots[p].size()) - 1];
+            }
+        }
+        return values;
+    };
+    archive.number(clock_, 1, ~0ULL);
+    for (unsigned k = 0; k < instances_.size(); ++k) {
+        InstanceKind& kind = instances_[k];
+        std::vector<Id> ids;
+        for (Id id = 1; !archive.reading() && id <= kind.pool.last(); ++id)
+            if ((kind.pool.at(id)[kind.flags] & kPresent) != 0) ids.push_back(id);
+        const std::uint64_t count = archive.number(ids.size(), 0, 0xFFFFFFF0);
+        for (std::uint64_t n = 0; n < count; ++n) {
+            const bool reading = archive.reading();
+            const Values values = transfer_values(kind.parameters, reading ? Values{} : values_of(k, ids[n]));
+            const std::uint64_t birth = archive.number(reading ? 0 : Domain::load64(record(k, ids[n]) + kind.birth), 0, clock_);
+            if (reading) {
+                const LeafKind& own = *leaves_[kind.leaf_kind];
+                const Id known = find_leaf(own, values);
+                if (known != kNil && leaf_at(own, known)[kExact] != kNone) throw BadSnapshot("an instance stands twice in the snapshot");
+            }
+            const Id id = reading ? add_instance(k, values, birth) : ids[n];
+            std::uint32_t* at = record(k, id);
+            for (std::size_t p = 0; p < tables_.size(); ++p)
+                at[kind.states + p] = transfer_row(archive, tables_[p], at[kind.states + p]);
+            const std::uint64_t mourning = archive.number(at[kind.flags] & kMourning, 0, kMourning);
+            if (reading) at[kind.flags] |= static_cast<std::uint32_t>(mourning) & kMourning;
+            if (history_.on()) transfer_history(archive, history_, at[kind.past], program_.events.size());
+            if (program_.variables)
+                Domain::store64(at + kind.user, transfer_user(archive, listener_, Domain::load64(at + kind.user)));
+        }
+    }
+    for (auto& owned : leaves_) {
+        LeafKind& kind = *owned;
+        std::vector<std::pair<Id, Values>> leaves;
+        if (!archive.reading()) {
+            if (kind.single()) {
+                const std::uint8_t p = kind.parameters[0];
+                for (Slot slot = 1; slot <= domains_[p]->last(); ++slot)
+                    if (domains_[p]->kind(slot) != KeyKind::None) {
+                        Values values{};
+                        values[p] = slot;
+                        leaves.emplace_back(slot, values);
+                    }
+            } else if (kind.mask == 0) {
+                leaves.emplace_back(1, Values{});
+            } else {
+                for (Id id = 1; id <= kind.pool.last(); ++id) {
+                    Values values{};
+                    for (std::size_t k = 0; k < kind.parameters.size(); ++k) values[kind.parameters[k]] = kind.pool.at(id)[kind.key + k];
+                    bool valid = true;
+                    for (const std::uint8_t p : kind.parameters)
+                        valid = valid && values[p] != kNil && values[p] <= domains_[p]->last() && domains_[p]->kind(values[p]) != KeyKind::None;
+                    if (valid && find_leaf(kind, values) == id) leaves.emplace_back(id, values);
+                }
+            }
+        }
+        const std::uint64_t count = archive.number(leaves.size(), 0, 0xFFFFFFF0);
+        for (std::uint64_t n = 0; n < count; ++n) {
+            const Values values = transfer_values(kind.parameters, archive.reading() ? Values{} : leaves[n].second);
+            std::uint32_t* leaf = leaf_at(kind, archive.reading() ? make_leaf(kind, values) : leaves[n].first);
+            const std::uint64_t done = archive.number(leaf[kExact] == kDone, 0, 1);
+            if (archive.reading() && done == 1) {
+                if (leaf[kExact] != kNone) throw BadSnapshot("an instance of the snapshot is both there and gone");
+                leaf[kExact] = kDone;
+            }
+            archive.number(leaf[kSurpassed], 0, 1);
+            Domain::store64(leaf + kBirth, archive.number(Domain::load64(leaf + kBirth), 0, clock_));
+            Domain::store64(leaf + kDisable, archive.number(Domain::load64(leaf + kDisable), 0, clock_));
+        }
+    }
+    if (program_.connected) transfer_classes(archive);
+    archive.number(counts_.created, 0, ~0ULL);
+    archive.number(counts_.collected, 0, counts_.created);
+}
+
+}  // namespace mopsus

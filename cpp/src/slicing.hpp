@@ -1,0 +1,153 @@
+// The general engine: parametric slicing by Algorithm D (enable sets and timestamps).
+//
+// An *instance* binds a set of parameters, its mask; instances with the same mask are of one
+// kind and have records of one shape. A *leaf* is what is known about a combination of values:
+// the exact instance, when it was last seen without one (`disable`), and, for each kind of more
+// informative instance, the list of those that extend it. Leaves over one parameter lie in the
+// slot of the value itself; leaves over several are found by a hash index. All links are
+// numbers inside of the records, so that removing an instance costs the number of its lists.
+#pragma once
+
+#include "classes.hpp"
+#include "mopsus/engine.hpp"
+#include "mopsus/history.hpp"
+
+namespace mopsus {
+
+class SlicingEngine final : public Engine {
+public:
+    SlicingEngine(const Program& program, Listener& listener);
+    ~SlicingEngine() override;
+
+    void step(EventId event, const Slot* slots, Origin& origin) override;
+    bool inserts(EventId event) const override { return plans_[event].inserts; }
+    void forget(unsigned p, Slot slot) override;
+    bool reset(InstanceRef instance) override;
+    std::size_t bytes() const override;
+    void transfer(Archive& archive) override;
+    void prefetch(unsigned p, Slot slot) const override {
+        __builtin_prefetch(const_cast<Domain&>(*domains_[p]).extra(slot));
+    }
+
+private:
+    using Id = std::uint32_t;
+    using Values = std::array<Slot, kMaxParameters>;  // by parameter; 0 where unbound
+
+    static constexpr std::uint32_t kNone = 0;            // leaf word kExact: never had an instance
+    static constexpr std::uint32_t kDone = 0xFFFFFFFF;   // … had one that can no longer report
+    enum LeafWord : std::uint32_t { kExact, kSurpassed, kBirth, kDisable = kBirth + 2, kLists = kDisable + 2 };
+
+    struct List {  // one of a leaf's lists: where its ends lie in the leaf, and the links in the members
+        unsigned instance_kind;
+        std::uint32_t ends;
+        std::uint32_t links;
+    };
+    struct LeafKind {
+        Mask mask = 0;
+        std::vector<std::uint8_t> parameters;
+        std::vector<List> lists;
+        std::uint32_t words = kLists;
+        // Over one parameter: words after the lists.
+        std::uint32_t members = 0;                                  // instances that bind the value
+        std::uint32_t node = 0;                                     // in `classes_`, for connected programs
+        std::vector<std::pair<unsigned, std::uint32_t>> chains;     // leaf kinds over several that contain it
+        // Over several, or none: a pool of their own.
+        std::uint32_t key = 0;    // the slots
+        std::uint32_t links = 0;  // a pair of links per parameter
+        Pool pool;
+        Index index;
+        bool single() const { return parameters.size() == 1; }
+    };
+    struct Membership {  // an instance's place in the lists of a less informative leaf
+        unsigned leaf_kind;
+        std::uint32_t ends;
+        std::uint32_t links;
+    };
+    struct InstanceKind {
+        Mask mask = 0;
+        unsigned leaf_kind = 0;
+        std::vector<std::uint8_t> parameters;  // the record begins with their slots
+        std::uint32_t states = 0, serial = 0, flags = 0, birth = 0, leaf = 0, past = 0, user = 0, words = 0;
+        std::vector<Membership> memberships;
+        std::vector<unsigned> below;  // kinds of less informative instances
+        Pool pool;
+    };
+    struct Join {  // an event may extend the instances of one kind
+        unsigned source, target;  // instance kinds
+        unsigned leaf_kind;       // over the parameters that the event and the source share
+        std::uint32_t ends, links;  // its list of sources; 0: the source is the leaf's exact instance
+        std::vector<unsigned> witnesses;  // leaf kinds to be asked whether the source missed something
+    };
+    struct Plan {
+        Mask mask = 0;
+        unsigned leaf_kind = 0;
+        bool inserts = false;
+        bool stamps = false;   // does anyone ask when this combination was last seen?
+        int creates = -1;      // instance kind
+        std::vector<Join> joins;
+        std::vector<List> updates;
+    };
+
+    struct Pending {
+        Report report;
+        unsigned leaf_kind;
+        Id leaf;
+    };
+    // What one event leaves to be done when all of its steps are taken. It is not a member, because
+    // the listener may send events from within one.
+    struct Turn {
+        Origin& origin;
+        std::vector<Pending> reports;
+        std::vector<std::pair<unsigned, Id>> fresh;   // instances that the event created
+        std::vector<std::pair<unsigned, Id>> doomed;  // instances that will not report again
+    };
+
+    void lay_out();
+    unsigned leaf_kind(Mask mask);
+    unsigned instance_kind(Mask mask);
+    List list_of(unsigned leaf, unsigned instance) const;
+
+    std::uint32_t* leaf_at(const LeafKind& kind, Id id) {
+        return kind.single() ? domains_[kind.parameters[0]]->extra(id) : const_cast<Pool&>(kind.pool).at(id);
+    }
+    std::uint32_t hash_of(const LeafKind& kind, const Values& values) const;
+    Id find_leaf(const LeafKind& kind, const Values& values) const;
+    Id make_leaf(LeafKind& kind, const Values& values);
+    void drop_leaf(LeafKind& kind, Id id);
+
+    std::uint32_t* record(unsigned kind, Id id) { return instances_[kind].pool.at(id); }
+    Values values_of(unsigned kind, Id id);
+    Id add_instance(unsigned kind, const Values& values, std::uint64_t birth);
+    void define_new(const Plan& plan, const Values& values, Turn& turn);
+    void define_to(const Join& join, Id source, const Values& values, Turn& turn);
+    void extend(const Plan& plan, const Values& values, Turn& turn);
+    void take(unsigned kind, Id id, EventId event, Turn& turn);
+    void take_guarded(const Plan& plan, Id leaf, EventId event, Turn& turn);
+    void conclude(unsigned kind, Id id, EventId event, const Table::Row* before, Turn& turn);
+    void finish(Turn& turn);
+    bool alive(unsigned kind, Id id, Mask dead);
+    bool alive_now(unsigned kind, Id id);
+    bool connected(unsigned kind, Id id);
+    void connect(const Plan& plan, const Values& values);
+    void surpass(unsigned kind, Id id);
+    void remove(unsigned kind, Id id);
+    void free_slot(unsigned p, Slot slot);
+    std::vector<Value> report_values(unsigned kind, Id id);
+    InstanceRef ref(unsigned kind, Id id) { return {kind, id, record(kind, id)[instances_[kind].serial]}; }
+    bool present(InstanceRef ref);
+    void transfer_classes(Archive& archive);
+
+    enum Flag : std::uint32_t { kPresent = 1, kMourning = 2 };  // kMourning: some value is dead
+
+    std::vector<std::unique_ptr<LeafKind>> leaves_;
+    std::vector<InstanceKind> instances_;
+    std::vector<Plan> plans_;
+    std::vector<unsigned> singles_;  // the leaf kind of each parameter
+    bool maximal_ = false;
+    std::uint64_t clock_ = 1;
+    std::uint32_t serials_ = 0;
+    History history_;
+    Classes classes_;
+};
+
+}  // namespace mopsus

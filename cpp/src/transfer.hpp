@@ -1,0 +1,71 @@
+// What the engines' snapshots have in common.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "mopsus/archive.hpp"
+#include "mopsus/domain.hpp"
+#include "mopsus/engine.hpp"
+#include "mopsus/history.hpp"
+
+namespace mopsus {
+
+inline Value transfer_value(Archive& archive, Value value) {
+    if (value.kind == KeyKind::Object) throw BadSnapshot("live objects cannot be part of a snapshot");
+    archive.number(value.kind, static_cast<std::uint64_t>(KeyKind::Int), static_cast<std::uint64_t>(KeyKind::Tuple));
+    archive.number(value.dead, 0, 1);
+    if (is_blob(value.kind))
+        value.blob = archive.text(std::move(value.blob));
+    else
+        value.bits = archive.number(value.bits);
+    return value;
+}
+
+// The slots of a domain for which `wanted` holds, in an order that both sides share.
+template <class Wanted>
+std::vector<Slot> transfer_domain(Archive& archive, Domain& domain, Wanted&& wanted) {
+    std::vector<Slot> slots;
+    if (!archive.reading())
+        for (Slot slot = 1; slot <= domain.last(); ++slot)
+            if (domain.kind(slot) != KeyKind::None && wanted(slot)) slots.push_back(slot);
+    const std::uint64_t count = archive.number(slots.size(), 0, 0xFFFFFFF0);
+    for (std::uint64_t k = 0; k < count; ++k) {
+        const Value value = transfer_value(archive, archive.reading() ? Value{KeyKind::Int, false, 0, 0, {}} : domain.value(slots[k]));
+        if (!archive.reading()) continue;
+        Slot slot = value.dead ? kNil : domain.find(value.key());
+        if (slot == kNil) slot = domain.insert(value.key());
+        if (value.dead) domain.bury(slot);
+        slots.push_back(slot);
+    }
+    return slots;
+}
+
+inline Table::Row transfer_row(Archive& archive, const Table& table, Table::Row row) {
+    return static_cast<Table::Row>(archive.number(row / table.events(), 0, table.rows() / table.events() - 1)) *
+           table.events();
+}
+
+inline void transfer_history(Archive& archive, History& history, std::uint32_t handle, std::size_t events) {
+    std::vector<PastEvent> past;
+    if (!archive.reading()) past = history.read(handle);
+    const std::uint64_t count = archive.number(past.size(), 0, 0xFFFFFF);
+    for (std::uint64_t k = 0; k < count; ++k) {
+        PastEvent event = archive.reading() ? PastEvent{} : past[k];
+        archive.number(event.event, 0, events - 1);
+        event.stamp.row = static_cast<std::int64_t>(archive.number(static_cast<std::uint64_t>(event.stamp.row)));
+        event.stamp.time = archive.number(event.stamp.time);
+        archive.number(event.stamp.time_kind, 0, 2);
+        archive.number(event.stamp.location, 0, 0xFFFFFFFF);
+        if (archive.reading()) history.add(handle, event);
+    }
+}
+
+inline std::uint64_t transfer_user(Archive& archive, Listener& listener, std::uint64_t user) {
+    const std::string text = archive.text(archive.reading() ? std::string() : listener.save(user));
+    if (!archive.reading()) return user;
+    if (user != 0) listener.drop(user);
+    return listener.load(text);
+}
+
+}  // namespace mopsus
