@@ -92,8 +92,8 @@ def _report(error: UnexpectedInput, item: Item, start: str, findings: Findings) 
     kinds = [lexeme.type for lexeme in item.lexemes]
     if token is None or token.type == "$END":
         at, end, found = item.end, item.end + 1, "the end of this " + ("header" if start == "header" else "item")
-        if item.lexemes and kinds[-1] == "BODY":
-            at = item.end - 1
+    elif token.type in ("BODY", "ARGUMENT"):
+        at, end, found = token.start_pos - 1, token.start_pos, _READABLE[token.type]
     else:
         at, end, found = token.start_pos, token.end_pos, f"'{token.value}'"
     code, hint = "SPEC-001", "expected " + _either(expected)

@@ -117,12 +117,21 @@ def _problem(text: str, check: Callable[[str], None]) -> Problem | None:
             warnings.simplefilter("ignore")
             check(text)
     except SyntaxError as error:
-        return Problem(error.msg or "invalid syntax", error.lineno or 1, error.offset or 1)
+        return _place(error, text.split("\n"))
     except (ValueError, OverflowError) as error:
         return Problem(str(error), 1, 1)
     except (RecursionError, MemoryError):
         return Problem("too deeply nested", 1, 1)
     return None
+
+
+def _place(error: SyntaxError, lines: list[str]) -> Problem:
+    message, line, column = error.msg or "invalid syntax", error.lineno or 1, error.offset or 1
+    if line > len(lines):
+        return Problem(message, len(lines), len(lines[-1]) + 1)
+    if isinstance(error, IndentationError):
+        column = len(lines[line - 1]) - len(lines[line - 1].lstrip()) + 1
+    return Problem(message, line, column)
 
 
 def _compile_body(text: str) -> None:
@@ -132,7 +141,13 @@ def _compile_body(text: str) -> None:
     assert isinstance(definition, ast.FunctionDef)
     if tree.body:
         definition.body = tree.body
-    module = compile(function, "<body>", "exec", dont_inherit=True)
+    try:
+        module = compile(function, "<body>", "exec", dont_inherit=True)
+    except SyntaxError as error:
+        # Columns of a tree are counted in bytes, those of a text in characters.
+        line = text.split("\n")[(error.lineno or 1) - 1].encode()
+        error.offset = len(line[: (error.offset or 1) - 1].decode("utf-8", "ignore")) + 1
+        raise
     code = next(constant for constant in module.co_consts if inspect.iscode(constant))
     if code.co_flags & inspect.CO_GENERATOR:
         raise SyntaxError("a body cannot yield")

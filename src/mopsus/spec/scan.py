@@ -169,7 +169,7 @@ class _Scanner:
                 raw.items.append(item)
         if opened:
             brace = raw.header.lexemes[-1]
-            hint = "add '}' after the spec"
+            hint = "add '}' after the spec; a '}' in a comment or a string closes nothing"
             self.findings.error_at("SPEC-002", "this '{' is never closed", brace.start, brace.end, hint)
 
     def header(self) -> Item:
@@ -480,8 +480,8 @@ class _Scanner:
     def finish(self, item: Item) -> Item:
         """End an item after its last token; comments inside it go before it."""
         item.end = item.lexemes[-1].end if item.lexemes and not item.broken else self.at
-        if item.lexemes and item.lexemes[-1].type == "BODY":
-            item.end += 1
+        if item.lexemes and item.lexemes[-1].type in ("BODY", "ARGUMENT"):
+            item.end += 1  # the bracket that closes it
         inside = [text for start, text in self.comments if start < item.end]
         item.leading += inside
         self.comments = self.comments[len(inside) :]
