@@ -13,7 +13,7 @@ from mopsus.model import MopsusError, Severity, Spec, Verdict, WitnessEvent
 
 if TYPE_CHECKING:
     from mopsus.monitor import Monitor
-    from mopsus.spec import load, parse
+    from mopsus.spec import event, load, param, parse, property, specification, var
 
 __all__ = [
     "Monitor",
@@ -22,12 +22,18 @@ __all__ = [
     "Spec",
     "Verdict",
     "WitnessEvent",
+    "event",
     "load",
+    "param",
     "parse",
+    "property",
+    "specification",
+    "var",
 ]
 
 if not TYPE_CHECKING:  # a type checker must see the names above, and no others
-    _HOMES = {"Monitor": "mopsus.monitor", "load": "mopsus.spec", "parse": "mopsus.spec"}
+    _SPEC = ("event", "load", "param", "parse", "property", "specification", "var")
+    _HOMES = {"Monitor": "mopsus.monitor"} | dict.fromkeys(_SPEC, "mopsus.spec")
 
     def __getattr__(name: str) -> object:
         if name not in _HOMES:
