@@ -1,4 +1,4 @@
-"""Stage 2: what a logic plugin is, and the registry that finds plugins by entry point.
+"""Stage 2: what a logic plugin is.
 
 A plugin turns a formula over event names into a machine. It never sees parameters: the
 engine makes any machine parametric, suffix-matching and collected.
@@ -13,7 +13,13 @@ from typing import Any
 from mopsus.model import MopsusError, Severity, TableMachine
 
 
-class FormulaError(MopsusError):
+class LogicError(MopsusError):
+    """A formula, a property or a logic plugin cannot be used."""
+
+    code = "LOGIC-000"
+
+
+class FormulaError(LogicError):
     """A formula is wrong at `offset` (and `length` characters on) of its text."""
 
     code = "LOGIC-001"
@@ -34,8 +40,13 @@ class Request:
     """The categories that someone handles; only these need be told apart."""
     restart: frozenset[str] = frozenset()
     """Goal categories whose handler may reset the machine to its initial state."""
+    interrupted: bool = False
+    """Something else, such as a handler of another property, may reset the machine after any event."""
     suffix: bool = False
     """Match some suffix of the trace instead of all of it."""
+    alike: tuple[frozenset[str], ...] = ()
+    """Groups of events that the asker does not tell apart within an event set of an analysis.
+    Used only when the exact sets are too many: each set then has all events of a group or none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +55,9 @@ class Logic:
 
     `parse(text, alphabet)` gives a formula object or raises `FormulaError`.
     `print(formula)` gives its canonical text. `categories(formula)` are the names that a
-    handler may use. `compile(formula, request)` gives the machine. `reference(formula,
-    alphabet, word)` gives the categories after a word straight from the definition; it is
-    slow and exists to be compared with.
+    handler may use, `events(formula)` the events that it speaks of. `compile(formula,
+    request)` gives the machine. `reference(formula, alphabet, word)` gives the categories
+    after a word straight from the definition; it is slow and exists to be compared with.
     """
 
     name: str
@@ -54,6 +65,7 @@ class Logic:
     parse: Callable[[str, tuple[str, ...]], Any]
     print: Callable[[Any], str]
     categories: Callable[[Any], frozenset[str]]
+    events: Callable[[Any], frozenset[str]]
     compile: Callable[[Any, Request], TableMachine]
     reference: Callable[[Any, tuple[str, ...], Sequence[str]], frozenset[str]]
     default_goal: tuple[str, ...]

@@ -33,10 +33,13 @@ class TableMachine:
     creation: frozenset[str]
     """Events that can be the first of a trace that reaches a goal."""
     enable: Mapping[str, Families] = field(repr=False)
-    """By goal category, then event: the sets of events seen before it on some way to the goal."""
+    """By goal category, then event: the sets of events seen before it on some way to the goal.
+    An event without an entry is unrestricted: there are too many sets to list, so assume any."""
     coenable: Mapping[str, Families] = field(repr=False)
-    """By goal category, then event: the non-empty sets of events still to come on some way to the goal."""
+    """By goal category, then event: the non-empty sets of events still to come on some way to the goal.
+    A family that has the empty set stands for one with too many sets to list: nothing is known to be needed."""
     alive: tuple[frozenset[frozenset[str]], ...] = field(repr=False)
-    """Of each state, the minimal sets of events that take it to a further report; none: it never reports again."""
+    """Of each state, the minimal sets of events that take it to a further report; none: it never reports again.
+    The empty set stands for too many sets to list: nothing is known to be needed."""
     truth: Mapping[str, bool | None] = field(default_factory=dict)
     """The truth value that a category stands for, where the logic has one."""

@@ -1,0 +1,27 @@
+"""Stage 2: logics, which turn a formula over event names into a machine.
+
+`compile_spec` makes the machines of a whole spec; `load_logic` finds a logic plugin.
+"""
+
+from mopsus.logics.compile import CompiledSpec, compile_property, compile_spec
+from mopsus.logics.logic import FormulaError, Logic, LogicError, Request
+from mopsus.logics.machines.compare import distinguish
+from mopsus.logics.machines.draw import FORMATS, draw
+from mopsus.logics.messages import MESSAGES
+from mopsus.logics.registry import load_logic, logic_names
+
+__all__ = [
+    "FORMATS",
+    "MESSAGES",
+    "CompiledSpec",
+    "FormulaError",
+    "Logic",
+    "LogicError",
+    "Request",
+    "compile_property",
+    "compile_spec",
+    "distinguish",
+    "draw",
+    "load_logic",
+    "logic_names",
+]

@@ -1,0 +1,213 @@
+"""Stage 2: a spec's properties made into machines, with what is wrong or odd about them.
+
+Here formulas meet the spec they stand in: which categories are handled, how serious they
+are, which handlers may reset the machine, and where in the file a fault is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mopsus.logics.logic import FormulaError, Logic, LogicError, Request
+from mopsus.logics.place import Places
+from mopsus.logics.registry import load_logic
+from mopsus.logics.reset import may_reset
+from mopsus.logics.text import suggestion
+from mopsus.model import Diagnostic, Property, Severity, Spec, TableMachine
+from mopsus.spec.source import Source
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledSpec:
+    """A spec with a machine for each of its properties, in order."""
+
+    spec: Spec
+    machines: tuple[TableMachine, ...]
+    severities: Mapping[tuple[str, str], Severity]
+    """By property name and category, for every category that can be reported."""
+    warnings: tuple[Diagnostic, ...] = ()
+
+
+def compile_spec(spec: Spec, source: Source | None = None) -> CompiledSpec:
+    """Machines for all properties of `spec`.
+
+    `source` is the text that it was read from, to place findings; without it, its file is read again.
+    `LogicError` with a diagnostic for every fault found, in all properties.
+    """
+    places = Places(source)
+    compiled: list[_Compiled] = []
+    faults: list[LogicError] = []
+    for prop in spec.properties:
+        try:
+            compiled.append(_compile(spec, prop, places))
+        except LogicError as error:
+            faults.append(error)
+    if faults:
+        first = faults[0]
+        raise LogicError(
+            first.message,
+            hint=first.hint,
+            code=first.code,
+            diagnostics=tuple(diagnostic for fault in faults for diagnostic in fault.diagnostics),
+        )
+    return CompiledSpec(
+        spec,
+        tuple(each.machine for each in compiled),
+        {
+            (each.property.name, category): _severity(spec, each.property, each.logic, category)
+            for each in compiled
+            for category in sorted(each.machine.goal)
+        },
+        (
+            *_unused_events(spec, compiled, places),
+            *(warning for each in compiled for warning in _unreachable(each, places)),
+        ),
+    )
+
+
+def compile_property(spec: Spec, prop: Property, source: Source | None = None) -> TableMachine:
+    """The machine of one property of `spec`; `LogicError` with located diagnostics if it is wrong."""
+    return _compile(spec, prop, Places(source)).machine
+
+
+@dataclass(frozen=True, slots=True)
+class _Compiled:
+    property: Property
+    logic: Logic
+    formula: Any
+    machine: TableMachine
+
+
+def _compile(spec: Spec, prop: Property, places: Places) -> _Compiled:
+    alphabet = tuple(event.name for event in spec.events)
+    try:
+        logic = load_logic(prop.logic)
+        formula = logic.parse(prop.formula, alphabet)
+    except FormulaError as error:
+        raise _placed(error, prop, places, error.offset, error.length) from error
+    except LogicError as error:
+        raise _placed(error, prop, places, 0, len(prop.formula)) from error
+    _check_handlers(spec, prop, logic.categories(formula), places)
+    try:
+        machine = logic.compile(formula, _request(spec, prop, logic, alphabet))
+    except FormulaError as error:
+        raise _placed(error, prop, places, error.offset, error.length) from error
+    except LogicError as error:
+        raise _placed(error, prop, places, 0, len(prop.formula)) from error
+    return _Compiled(prop, logic, formula, machine)
+
+
+def _request(spec: Spec, prop: Property, logic: Logic, alphabet: tuple[str, ...]) -> Request:
+    # Whoever maps event sets to parameters does not tell events of the same parameters apart.
+    alike: dict[frozenset[str], set[str]] = {}
+    for event in spec.events:
+        alike.setdefault(frozenset(event.parameters), set()).add(event.name)
+    return Request(
+        alphabet=alphabet,
+        goal=frozenset(handler.category for handler in prop.handlers) or frozenset(logic.default_goal),
+        restart=_restart(prop),
+        interrupted=any(_restart(other) for other in spec.properties if other is not prop)
+        or any(event.action is not None and may_reset(event.action) for event in spec.events),
+        suffix=spec.modifiers.suffix,
+        alike=tuple(frozenset(events) for events in alike.values()),
+    )
+
+
+def _restart(prop: Property) -> frozenset[str]:
+    """The categories whose handler may reset the instance, which resets all its properties."""
+    return frozenset(
+        handler.category for handler in prop.handlers if handler.code is not None and may_reset(handler.code)
+    )
+
+
+def _check_handlers(spec: Spec, prop: Property, categories: frozenset[str], places: Places) -> None:
+    """Refuse handlers for categories that the formula does not have, or loses under `suffix`."""
+    found: list[Diagnostic] = []
+    if spec.modifiers.suffix and "match" not in categories:
+        found.append(
+            Diagnostic(
+                "LOGIC-013",
+                f"logic '{prop.logic}' cannot match suffixes: it has no category 'match'",
+                prop.span,
+                "drop the modifier 'suffix', or use a pattern logic such as ere",
+                places.line(prop.span),
+            )
+        )
+    else:
+        known = frozenset({"match"}) if spec.modifiers.suffix else categories
+        for handler in prop.handlers:
+            if handler.category in known:
+                continue
+            lost = handler.category in categories
+            found.append(
+                Diagnostic(
+                    "LOGIC-013" if lost else "LOGIC-012",
+                    f"under 'suffix' nothing reaches '{handler.category}': a later suffix can always match"
+                    if lost
+                    else f"'{prop.logic}' has no category '{handler.category}' here",
+                    handler.span,
+                    "handle 'match'" if lost else suggestion(handler.category, known),
+                    places.line(handler.span),
+                )
+            )
+    if found:
+        raise LogicError(found[0].message, hint=found[0].hint, code=found[0].code, diagnostics=tuple(found))
+
+
+def _placed(error: LogicError, prop: Property, places: Places, offset: int, length: int) -> LogicError:
+    """The same error with a diagnostic at its place in the file."""
+    span, line = places.formula(prop, offset, length)
+    diagnostic = Diagnostic(error.code, error.message, span, error.hint, line)
+    return LogicError(error.message, hint=error.hint, code=error.code, diagnostics=(diagnostic,))
+
+
+def _severity(spec: Spec, prop: Property, logic: Logic, category: str) -> Severity:
+    """A handler's own severity, else `note` for good news, else that of the spec, else `error`."""
+    for handler in prop.handlers:
+        if handler.category == category and handler.severity is not None:
+            return handler.severity
+    usual = logic.severity(category)
+    return usual if usual is Severity.NOTE else spec.severity or usual
+
+
+def _unused_events(spec: Spec, compiled: list[_Compiled], places: Places) -> list[Diagnostic]:
+    used = frozenset[str]().union(*(each.logic.events(each.formula) for each in compiled))
+    return [
+        Diagnostic(
+            "LOGIC-020",
+            f"event '{event.name}' is used in no property and has no action",
+            event.span,
+            "use it, or leave it out: an event that a pattern does not mention still ends the pattern"
+            if spec.properties
+            else "give it an action, or leave it out",
+            places.line(event.span),
+            warning=True,
+        )
+        for event in spec.events
+        if event.name not in used and event.action is None
+    ]
+
+
+def _unreachable(each: _Compiled, places: Places) -> list[Diagnostic]:
+    machine, prop = each.machine, each.property
+    entered = {target for row in machine.table for target in row}
+    reached = frozenset[str]().union(*(machine.categories[state] for state in entered)) & machine.goal
+    if not reached:
+        goal = " or ".join(f"'{category}'" for category in sorted(machine.goal))
+        span, line = places.formula(prop, 0, len(prop.formula))
+        hint = "whatever happens, the formula is never in a category that someone handles"
+        return [Diagnostic("LOGIC-022", f"the property can never report {goal}", span, hint, line, warning=True)]
+    return [
+        Diagnostic(
+            "LOGIC-021",
+            f"'{handler.category}' cannot be reached",
+            handler.span,
+            "this handler never runs; check the formula, or remove the handler",
+            places.line(handler.span),
+            warning=True,
+        )
+        for handler in prop.handlers
+        if handler.category not in reached
+    ]

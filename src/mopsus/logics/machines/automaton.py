@@ -1,0 +1,98 @@
+"""Stage 2: a plain complete deterministic automaton with a set of categories per state.
+
+This is what a logic builds and what the algorithms of this folder pass on; it is checked
+nowhere but here, so each algorithm may rely on completeness.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from mopsus.logics.logic import LogicError
+
+State = TypeVar("State", bound=Hashable)
+
+MAX_STATES = 50_000
+"""More states than this are refused: a formula that needs them is a mistake far more often than a wish."""
+
+
+@dataclass(frozen=True, slots=True)
+class Automaton:
+    """`table[state][letter]` is the next state; a state may be anonymous (its name is empty)."""
+
+    alphabet: tuple[str, ...]
+    initial: int
+    table: tuple[tuple[int, ...], ...]
+    categories: tuple[frozenset[str], ...]
+    names: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        states = range(len(self.table))
+        if self.initial not in states or not len(self.categories) == len(self.names) == len(self.table):
+            raise ValueError("an automaton needs an initial state, and categories and a name for each state")
+        width = len(self.alphabet)
+        if any(len(row) != width or any(target not in states for target in row) for row in self.table):
+            raise ValueError("an automaton needs a next state for each state and letter")
+
+
+def explore(
+    alphabet: tuple[str, ...],
+    initial: State,
+    step: Callable[[State, int], State],
+    categories: Callable[[State], frozenset[str]],
+    name: Callable[[State], str] = lambda _: "",
+) -> Automaton:
+    """The automaton of the states reachable from `initial`, numbered in breadth-first order.
+
+    `LogicError` if there are more than `MAX_STATES`.
+    """
+    numbers = {initial: 0}
+    order = [initial]
+    table: list[tuple[int, ...]] = []
+    letters = range(len(alphabet))
+    for state in order:  # grows while it is walked
+        row = []
+        for letter in letters:
+            target = step(state, letter)
+            number = numbers.get(target)
+            if number is None:
+                number = numbers[target] = len(order)
+                order.append(target)
+            row.append(number)
+        table.append(tuple(row))
+        if len(order) > MAX_STATES:
+            raise too_large(f"more than {MAX_STATES:,} states")
+    return Automaton(alphabet, 0, tuple(table), tuple(map(categories, order)), tuple(map(name, order)))
+
+
+def too_large(what: str) -> LogicError:
+    """The error for a formula whose machine outgrows what can be built."""
+    return LogicError(
+        f"the machine of this formula is too large: {what}",
+        code="LOGIC-007",
+        hint="use smaller repetitions, fewer '&' and '~' around long expressions, or split the property",
+    )
+
+
+def predecessors(table: Sequence[Sequence[int]]) -> list[list[tuple[int, int]]]:
+    """For each state, the transitions into it as (source, letter)."""
+    into: list[list[tuple[int, int]]] = [[] for _ in table]
+    for source, row in enumerate(table):
+        for letter, target in enumerate(row):
+            into[target].append((source, letter))
+    return into
+
+
+def reaching(table: Sequence[Sequence[int]], targets: Iterable[int]) -> set[int]:
+    """The states from which some state of `targets` is reachable, themselves included."""
+    into = predecessors(table)
+    found = set(targets)
+    work = list(found)
+    while work:
+        for source, _ in into[work.pop()]:
+            if source not in found:
+                found.add(source)
+                work.append(source)
+    return found
