@@ -67,7 +67,7 @@ def demo(
         To try your own, change a spec or a log in `{folder}/` and ask again:
 
             {program()} check {folder}/leases/leases.mop {folder}/leases/queue.jsonl
-            {program()} graph {folder}/leases/leases.mop --to svg -o machine.svg
+            {program()} graph {folder}/pool/cursor.mop -o machine.svg
             {program()} check my.mop my-log.jsonl      # CSV, JSON lines, Parquet, Arrow; - for standard input
         """
     )
