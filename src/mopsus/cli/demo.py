@@ -27,8 +27,11 @@ def demo(
 ) -> int:
     """Check two example logs, find the bugs in them, and show how to check your own."""
     source = find_examples()
-    for name in ("pool", "leases"):
-        shutil.copytree(source / name, folder / name, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    for path in source.glob("*/*.*"):
+        copy = folder / path.relative_to(source)
+        if not copy.exists():
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, copy)
 
     tell(
         f"""

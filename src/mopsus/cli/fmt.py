@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from mopsus.cli.messages import CommandError
+
+if TYPE_CHECKING:
+    from mopsus.model import Diagnostic
 
 
 def fmt(
@@ -55,7 +58,8 @@ def canonical(texts: dict[str, str]) -> dict[str, str]:
     from mopsus.spec import SpecError
     from mopsus.spec.printer import format_file
 
-    formatted, errors = {}, []
+    formatted: dict[str, str] = {}
+    errors: list[Diagnostic] = []
     for name, text in texts.items():
         try:
             formatted[name] = format_file(text, "<stdin>" if name == "-" else name)
