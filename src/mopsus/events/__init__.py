@@ -1,0 +1,1 @@
+"""Stage 4: where events come from. `trace` reads recorded ones."""

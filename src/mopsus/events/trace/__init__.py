@@ -1,0 +1,20 @@
+"""Stage 4: recorded events: files, streams and growing logs as batches for monitors."""
+
+from mopsus.events.trace.checking import CheckResult, Progress, check, watch
+from mopsus.events.trace.messages import MESSAGES
+from mopsus.events.trace.needs import needs_of
+from mopsus.events.trace.read import TraceReader
+from mopsus.events.trace.sources import Format, Source, expand
+
+__all__ = [
+    "MESSAGES",
+    "CheckResult",
+    "Format",
+    "Progress",
+    "Source",
+    "TraceReader",
+    "check",
+    "expand",
+    "needs_of",
+    "watch",
+]

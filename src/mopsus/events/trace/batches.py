@@ -1,0 +1,99 @@
+"""Stage 4: what a reader gives: numbered rows of a trace; and what becomes of bad ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from mopsus.events.trace.arrow import Table, arrow_type, load
+from mopsus.events.trace.needs import ColumnTypes
+from mopsus.events.trace.rows import BadRow, Rows
+from mopsus.events.trace.text import Parsed
+from mopsus.model import TraceError
+
+ROW = "#row"
+"""The column that says a row's number where rows before it were left out."""
+
+SKIP_HINT = "correct the row, or leave such rows out with `--bad-rows skip`"
+
+
+@dataclass(frozen=True, slots=True)
+class TraceBatch:
+    """Consecutive rows of one trace: an Arrow table, or Python values where pyarrow is missing.
+
+    `numbers` holds the rows' numbers when they are not `first_row`, `first_row + 1`, …; an Arrow table then
+    has them as column `#row` too. `absent` are needed columns that the trace does not have; they are all null.
+    """
+
+    source: str
+    data: Table | Rows
+    first_row: int
+    numbers: Sequence[int] | None = None
+    absent: frozenset[str] = frozenset()
+
+    def __len__(self) -> int:
+        return len(self.data) if isinstance(self.data, Rows) else int(self.data.num_rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The trace that rows come from, and the needed columns that it does not have."""
+
+    name: str
+    absent: frozenset[str] = frozenset()
+
+
+class BatchBuilder:
+    """Makes batches of parsed blocks. A bad row raises `TraceError`, or with `skip` is left out and counted."""
+
+    KEPT = 20
+
+    def __init__(self, types: ColumnTypes, *, skip: bool) -> None:
+        self.bad_rows = 0
+        self.bad: list[TraceError] = []
+        """The first few bad rows."""
+        self._types = types
+        self._skip = skip
+
+    def build(self, parsed: Parsed, origin: Origin, first_row: int) -> Iterator[TraceBatch]:
+        """The good rows of a block, and then the verdict on its bad ones."""
+        data, numbers = parsed.data, None
+        if isinstance(data, Rows):
+            if data.offsets and data.offsets[-1] != len(data) - 1:
+                numbers = [first_row + offset for offset in data.offsets]
+            data = self._complete_rows(data, numbers, origin.absent)
+        elif origin.absent:
+            data = self._complete_table(data, origin.absent)
+        batch = TraceBatch(origin.name, data, first_row, numbers, origin.absent)
+        if len(batch):
+            yield batch
+        for bad in parsed.bad:
+            self._reject(bad, origin.name, first_row)
+
+    def _reject(self, bad: BadRow, file: str, first_row: int) -> None:
+        error = TraceError(
+            bad.message, file=file, row=first_row + bad.offset, column=bad.column, hint=bad.hint or SKIP_HINT
+        )
+        if not self._skip:
+            raise error
+        self.bad_rows += 1
+        if len(self.bad) < self.KEPT:
+            self.bad.append(error)
+
+    def _complete_rows(self, rows: Rows, numbers: Sequence[int] | None, absent: frozenset[str]) -> Table | Rows:
+        pa = load("pyarrow")
+        for name in absent:
+            rows.columns[name] = [None] * len(rows)
+        if pa is None:
+            return rows
+        arrays = {name: pa.array(values, arrow_type(self._types[name])) for name, values in rows.columns.items()}
+        if numbers is not None:
+            arrays[ROW] = pa.array(numbers, pa.int64())
+        return pa.table(arrays)
+
+    def _complete_table(self, table: Table, absent: frozenset[str]) -> Table:
+        pa = load("pyarrow")
+        assert pa is not None  # a table came from it
+        for name in sorted(absent):
+            table = table.append_column(name, pa.nulls(table.num_rows, arrow_type(self._types[name])))
+        return table

@@ -1,0 +1,199 @@
+"""Stage 4: check recorded traces, or a log that is still being written, against specs."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from mopsus.events.trace.batches import BatchBuilder, TraceBatch
+from mopsus.events.trace.follow import POLL_S
+from mopsus.events.trace.needs import EVENT, needs_of
+from mopsus.events.trace.read import TraceReader
+from mopsus.events.trace.rows import Rows
+from mopsus.events.trace.session import BadRows, Counts, OnVerdict, OpenMonitor, Session, TraceMonitor, Watcher
+from mopsus.events.trace.sources import Format, Source, expand
+from mopsus.events.trace.tail import LogReader
+from mopsus.model import Diagnostic, Spec, TraceError, Verdict
+
+HISTORY = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a check is. `bytes_total` is None when a trace has no known size."""
+
+    rows: int
+    bytes_done: int
+    bytes_total: int | None
+
+
+@dataclass(slots=True)
+class CheckResult:
+    """What a run found beside its verdicts."""
+
+    stats: dict[str, Counts] = field(default_factory=dict)
+    """Each spec's own counts, as its monitor gives them."""
+    rows: int = 0
+    ignored: int = 0
+    """Rows that are no event of any spec."""
+    violations: int = 0
+    bad_rows: int = 0
+    """Rows that were left out; one that several specs could not use counts once for each."""
+    bad: list[TraceError] = field(default_factory=list)
+    """The first few of them."""
+    warnings: list[Diagnostic] = field(default_factory=list)
+    error: TraceError | None = None
+    """What stopped the run early; everything before it was processed."""
+    interrupted: bool = False
+    full: bool = False
+    """The run ended because it had found as many violations as were asked for."""
+    elapsed_s: float = 0.0
+
+
+def check(
+    specs: Sequence[Spec],
+    traces: Sequence[str | Source],
+    *,
+    on_verdict: OnVerdict,
+    history: int = HISTORY,
+    bad_rows: BadRows = "stop",
+    max_violations: int | None = None,
+    format: Format | None = None,
+    allow_code: bool = True,
+    progress: Callable[[Progress], None] | None = None,
+    open_monitor: OpenMonitor | None = None,
+) -> CheckResult:
+    """Check the traces, as one sequence in the order given, against all the specs at once.
+
+    `on_verdict` hears every verdict in order, in this thread. A bad row or an unreadable file ends the run; the
+    result then has the `error`, and everything before it was processed. So does Ctrl-C: the result says so.
+    """
+    sources = [source for trace in traces for source in (expand([trace]) if isinstance(trace, str) else [trace])]
+    run = _Run(specs, on_verdict, max_violations, bad_rows, open_monitor or _monitors(history, allow_code))
+    with closing(run), TraceReader(sources, needs_of(specs), format=format, skip=bad_rows == "skip") as reader:
+        run.go(reader, lambda rows: progress and progress(Progress(rows, reader.bytes_done, reader.bytes_total)))
+        result = run.finish(reader.builder)
+    result.warnings += [Diagnostic("TRACE-007", f"{name} is empty", warning=True) for name in reader.empty]
+    return result
+
+
+def watch(
+    specs: Sequence[Spec],
+    log: Path,
+    *,
+    on_verdict: OnVerdict,
+    history: int = HISTORY,
+    bad_rows: BadRows = "stop",
+    max_violations: int | None = None,
+    format: Format | None = None,
+    allow_code: bool = True,
+    stop: threading.Event | None = None,
+    poll_s: float = POLL_S,
+    open_monitor: OpenMonitor | None = None,
+) -> CheckResult:
+    """Follow a CSV or JSON-lines file as it grows, until `stop` is set, Ctrl-C, or an error.
+
+    The file is read from its beginning and need not be there yet. The rest is as in `check`.
+    """
+    run = _Run(specs, on_verdict, max_violations, bad_rows, open_monitor or _monitors(history, allow_code))
+    with closing(run):
+        reader = LogReader(log, needs_of(specs), format=format, skip=bad_rows == "skip", stop=stop, poll_s=poll_s)
+        run.go(reader)
+        return run.finish(reader.builder)
+
+
+def _monitors(history: int, allow_code: bool) -> OpenMonitor:
+    from mopsus.monitor import Monitor  # the core is loaded only when something is to be monitored
+
+    def open_monitor(spec: Spec, on_verdict: OnVerdict) -> TraceMonitor:
+        return Monitor(spec, on_verdict=on_verdict, history=history, allow_code=allow_code)
+
+    return open_monitor
+
+
+class _Run:
+    """The common part of `check` and `watch`: monitors, counting, and every way to end early."""
+
+    def __init__(
+        self,
+        specs: Sequence[Spec],
+        on_verdict: OnVerdict,
+        max_violations: int | None,
+        bad_rows: BadRows,
+        open_monitor: OpenMonitor,
+    ) -> None:
+        self._on_verdict = on_verdict
+        self._max_violations = max_violations
+        self._started = time.perf_counter()
+        self._names: list[str] = []
+        self.outcome = CheckResult()
+        self.session = Session(specs, open_monitor, self._take, bad_rows)
+
+    def close(self) -> None:
+        """Close the monitors."""
+        self.session.close()
+
+    def _take(self, verdict: Verdict) -> None:
+        if self.outcome.full:
+            return  # the monitor goes on to the end of its batch
+        self._on_verdict(verdict)
+        self.outcome.violations += verdict.violation
+        self.outcome.full = self.outcome.violations == self._max_violations
+
+    def go(self, batches: Iterable[TraceBatch], report: Callable[[int], object] = lambda rows: None) -> None:
+        """Feed the batches until they end, or something ends them."""
+        try:
+            for batch in batches:
+                self._names = self._names or _event_names(batch)
+                self.session.feed(batch)
+                report(self.session.rows)
+                if self.outcome.full:
+                    break
+        except TraceError as error:
+            self.outcome.error = error
+        except KeyboardInterrupt:
+            self.outcome.interrupted = True
+
+    def finish(self, builder: BatchBuilder) -> CheckResult:
+        """What has come of it all."""
+        outcome, session = self.outcome, self.session
+        outcome.elapsed_s = time.perf_counter() - self._started
+        outcome.rows, outcome.ignored = session.rows, session.ignored
+        outcome.bad_rows = builder.bad_rows + session.bad_rows
+        outcome.bad = builder.bad
+        outcome.stats = {watcher.spec.name: watcher.monitor.stats() for watcher in session.watchers}
+        outcome.warnings += [self._silent(watcher) for watcher in session.watchers if not watcher.occurred()]
+        if outcome.bad_rows:
+            outcome.warnings.append(_skipped(outcome))
+        return outcome
+
+    def _silent(self, watcher: Watcher) -> Diagnostic:
+        shown = ", ".join(f"`{name}`" for name in self._names[:8]) + (", …" if len(self._names) > 8 else "")
+        return Diagnostic(
+            "TRACE-006",
+            f"spec {watcher.spec.name}: none of its events ever occurred",
+            watcher.spec.span,
+            hint=f"the trace has {shown}" if shown else "",
+            warning=True,
+        )
+
+
+def _skipped(outcome: CheckResult) -> Diagnostic:
+    first = f", the first at {outcome.bad[0].message}" if outcome.bad else ""
+    rows = "1 bad row was" if outcome.bad_rows == 1 else f"{outcome.bad_rows:,} bad rows were"
+    return Diagnostic("TRACE-009", f"{rows} left out{first}", warning=True)
+
+
+def _event_names(batch: TraceBatch) -> list[str]:
+    """Some of the event names in a batch, for messages."""
+    if isinstance(batch.data, Rows):
+        found: Iterable[object] = batch.data.columns.get(EVENT, ())
+    elif EVENT in batch.data.column_names:
+        found = batch.data.column(EVENT).slice(0, 10_000).unique().to_pylist()
+    else:
+        found = ()
+    return sorted({name for name in found if isinstance(name, str)})

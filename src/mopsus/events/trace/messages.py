@@ -1,0 +1,17 @@
+"""Stage 4: the errors and warnings of traces, by code, with what each means."""
+
+from __future__ import annotations
+
+MESSAGES = {
+    "TRACE-001": "A row of a trace cannot be used: wrong number of fields, text that is not UTF-8, a value that its "
+    "column's type refuses, or no value where its event needs one.",
+    "TRACE-002": "A trace cannot be opened or read on: it does not exist, is truncated or damaged, has no column "
+    "`event`, or has a row that never ends.",
+    "TRACE-003": "Reading this trace needs a package of the extra `trace`.",
+    "TRACE-004": "The file is of a format that is not read.",
+    "TRACE-005": "Specs of one run declare different types for the same column.",
+    "TRACE-006": "None of a spec's events occurred in the traces, so nothing was checked.",
+    "TRACE-007": "A trace is empty.",
+    "TRACE-008": "Column `time` holds no numbers, so verdicts have no time.",
+    "TRACE-009": "Rows were left out because they were bad and `--bad-rows skip` was given.",
+}

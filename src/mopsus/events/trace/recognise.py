@@ -1,0 +1,145 @@
+"""Stage 4: from rows of a trace with its own columns to the events of a spec.
+
+A spec whose events are all known by their own names takes a trace as it is. For any other, each
+batch is rewritten: which rows are which events is found out for all rows at once where pyarrow is
+there, and row by row, by the definition, where it is not. A row that is several events gives
+them in the order of declaration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import reduce
+
+from mopsus.events.trace import masks
+from mopsus.events.trace.arrow import Array, Module, Table, require
+from mopsus.events.trace.batches import ROW, TraceBatch
+from mopsus.events.trace.needs import EVENT, LOCATION, RELEASE, THREAD, TIME
+from mopsus.events.trace.rows import Rows
+from mopsus.events.trace.rules import rules_of
+from mopsus.model import Scalar, Spec
+from mopsus.spec.pointcuts import holds
+
+CARRIED = (TIME, THREAD, LOCATION)
+
+
+@dataclass(frozen=True, slots=True)
+class TraceEvent:
+    """One event of a spec, with the values of its parameters."""
+
+    name: str
+    values: Mapping[str, Scalar]
+
+
+class Recogniser:
+    """Finds the events of one spec in the rows of a trace."""
+
+    def __init__(self, spec: Spec) -> None:
+        self._rules = rules_of(spec)
+        self._parameters = [parameter.name for parameter in spec.parameters]
+        # A value released may stand in any column that some event takes it from.
+        self._releasable: dict[str, list[str]] = {name: [] for name in self._parameters}
+        for rule in self._rules:
+            for name, column in rule.columns.items():
+                if column not in self._releasable[name]:
+                    self._releasable[name].append(column)
+        self.plain = all(rule.plain for rule in self._rules)
+        self.names = (*(rule.event for rule in self._rules), RELEASE)
+        self._by_name = {rule.event: tuple(rule.columns) for rule in self._rules}
+
+    def table(self, batch: TraceBatch) -> tuple[Table, int]:
+        """The Arrow table of a batch as a monitor takes it, and how many rows of the batch are no event of the spec.
+
+        The count is 0 for a plain spec: its monitor counts those rows itself.
+        """
+        if self.plain:
+            return batch.data, 0
+        pa = require("pyarrow", "an Arrow table")
+        pc = require("pyarrow.compute", "an Arrow table")
+        table: Table = batch.data
+        found = [pc.indices_nonzero(masks.of_pointcut(rule.pointcut, table)) for rule in self._rules]
+        columns = [dict(rule.columns) for rule in self._rules]
+        names = [rule.event for rule in self._rules]
+        if EVENT in table.column_names:
+            found.append(pc.indices_nonzero(masks.has_name(table, (RELEASE,))))
+            names.append(RELEASE)
+            columns.append({})
+        return self._gather(pa, pc, batch, found, names, columns)
+
+    def _gather(
+        self,
+        pa: Module,
+        pc: Module,
+        batch: TraceBatch,
+        found: list[Array],
+        names: list[str],
+        columns: list[dict[str, str]],
+    ) -> tuple[Table, int]:
+        table: Table = batch.data
+        indices = pa.chunked_array(found, pa.uint64()).combine_chunks()
+        events = pa.concat_arrays([pa.repeat(pa.scalar(k, pa.int32()), len(part)) for k, part in enumerate(found)])
+        order = pc.sort_indices(
+            pa.table({"row": indices, "event": events}), sort_keys=[("row", "ascending"), ("event", "ascending")]
+        )
+        rows = indices.take(order)
+        out = {EVENT: pa.DictionaryArray.from_arrays(events.take(order), pa.array(names, pa.string()))}
+        for parameter in self._parameters:
+            parts = [
+                self._column(pa, pc, table, part, name, mapping, parameter)
+                for part, name, mapping in zip(found, names, columns, strict=True)
+            ]
+            kinds = [part.type for part in parts if not pa.types.is_null(part.type)]
+            if kinds:
+                parts = [part.cast(kinds[0]) for part in parts]
+                out[parameter] = pa.chunked_array(parts, kinds[0]).combine_chunks().take(order)
+        out |= {name: table.column(name).take(rows) for name in CARRIED if name in table.column_names}
+        if ROW in table.column_names:
+            out[ROW] = table.column(ROW).take(rows)
+        else:
+            out[ROW] = pc.add(rows.cast(pa.int64()), batch.first_row)
+        return pa.table(out), len(batch) - pc.count_distinct(rows).as_py()
+
+    def _column(
+        self, pa: Module, pc: Module, table: Table, rows: Array, event: str, mapping: Mapping[str, str], parameter: str
+    ) -> Array:
+        """The values of a parameter in the rows of one event."""
+        if event == RELEASE:
+            present = [name for name in self._releasable[parameter] if name in table.column_names]
+            taken = [masks.plain_array(table.column(name).take(rows)) for name in present]
+            return pc.coalesce(*taken) if taken else pa.nulls(len(rows))
+        column = mapping.get(parameter)
+        if column is None or column not in table.column_names:
+            return pa.nulls(len(rows))
+        return masks.plain_array(table.column(column).take(rows))
+
+    def mask(self, table: Table) -> Array:
+        """For each row of a table: is it an event of the spec, or the release of a value?"""
+        pc = require("pyarrow.compute", "an Arrow table")
+        parts = [masks.has_name(table, (RELEASE,)), *(masks.of_pointcut(rule.pointcut, table) for rule in self._rules)]
+        return reduce(pc.or_, parts)
+
+    def events(self, row: Mapping[str, Scalar]) -> Iterator[TraceEvent]:
+        """The events that a single row is."""
+        name = row.get(EVENT)
+        if self.plain and name != RELEASE:
+            if isinstance(name, str) and name in self._by_name:
+                yield TraceEvent(name, {each: row.get(each) for each in self._by_name[name]})
+            return
+        for rule in self._rules:
+            if holds(rule.pointcut, name if isinstance(name, str) else "", row):
+                yield TraceEvent(rule.event, {each: row.get(column) for each, column in rule.columns.items()})
+        if name == RELEASE:
+            released = {
+                parameter: value
+                for parameter, columns in self._releasable.items()
+                if (value := next((row[each] for each in columns if row.get(each) is not None), None)) is not None
+            }
+            yield TraceEvent(RELEASE, released)
+
+
+def rows_of(rows: Rows) -> Iterator[dict[str, Scalar]]:
+    """Each row as a mapping."""
+    names = list(rows.columns)
+    for values in zip(*rows.columns.values(), strict=True):
+        yield dict(zip(names, values, strict=True))

@@ -1,0 +1,224 @@
+"""Stage 4: the monitors of a run, fed with batches: every spec sees every row, in one pass.
+
+All specs stop at the same row: when one of them cannot use a row, none sees a later one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Literal, Protocol, TypeAlias
+
+from mopsus.events.trace import masks
+from mopsus.events.trace.arrow import Table, require
+from mopsus.events.trace.batches import ROW, TraceBatch
+from mopsus.events.trace.needs import LOCATION, RELEASE, THREAD, TIME
+from mopsus.events.trace.recognise import Recogniser, TraceEvent, rows_of
+from mopsus.events.trace.rows import Rows
+from mopsus.model import Scalar, Spec, TraceError, Verdict
+
+BadRows: TypeAlias = Literal["stop", "skip"]
+
+
+class Counts(Protocol):
+    """What a run asks of a monitor's statistics."""
+
+    @property
+    def bad_rows(self) -> int: ...
+
+    @property
+    def seen(self) -> Mapping[str, int]: ...
+
+
+class TraceMonitor(Protocol):
+    """What a run asks of a monitor; `mopsus.monitor.Monitor` is one."""
+
+    def run(self, data: Table, *, source: str, first_row: int, bad_rows: BadRows) -> None: ...
+
+    def row(
+        self,
+        event: str,
+        values: Mapping[str, Scalar],
+        *,
+        time: Scalar,
+        thread: Scalar,
+        location: str | None,
+        row: int | None,
+    ) -> None: ...
+
+    def stats(self) -> Counts: ...
+
+    def close(self) -> None: ...
+
+
+OnVerdict: TypeAlias = "Callable[[Verdict], None]"
+OpenMonitor: TypeAlias = "Callable[[Spec, OnVerdict], TraceMonitor]"
+
+
+@dataclass(slots=True)
+class Watcher:
+    """One spec of a run: how its events are found, and what monitors them."""
+
+    spec: Spec
+    monitor: TraceMonitor
+    recogniser: Recogniser
+    unmatched: int = 0
+    """Rows that are none of its events, and that its monitor therefore did not see."""
+    bad_rows: int = 0
+    parameters: Mapping[str, tuple[str, ...]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.parameters = {event.name: event.parameters for event in self.spec.events}
+
+    def occurred(self) -> bool:
+        """Did any of its events occur?"""
+        seen = self.monitor.stats().seen
+        return any(seen.get(name, 0) for name in self.parameters)
+
+
+class Session:
+    """Feeds batches to the monitors of some specs."""
+
+    def __init__(
+        self, specs: Sequence[Spec], open_monitor: OpenMonitor, on_verdict: OnVerdict, bad_rows: BadRows
+    ) -> None:
+        self.watchers = [Watcher(spec, open_monitor(spec, on_verdict), Recogniser(spec)) for spec in specs]
+        self.rows = 0
+        self.ignored = 0
+        """Rows that are no event of any spec."""
+        self._bad_rows = bad_rows
+
+    def close(self) -> None:
+        """Close the monitors."""
+        for watcher in self.watchers:
+            watcher.monitor.close()
+
+    @property
+    def bad_rows(self) -> int:
+        """Rows left out because some spec could not use them, counted once for each such spec."""
+        return sum(watcher.bad_rows + watcher.monitor.stats().bad_rows for watcher in self.watchers)
+
+    def feed(self, batch: TraceBatch) -> None:
+        """Let every monitor see the rows of a batch.
+
+        `TraceError` at a row that a spec cannot use, when bad rows stop the run; no monitor has then seen that
+        row or a later one.
+        """
+        if isinstance(batch.data, Rows):
+            self._feed_rows(batch, batch.data)
+        else:
+            self._feed_table(batch)
+
+    def _feed_table(self, batch: TraceBatch) -> None:
+        found = [watcher.recogniser.table(batch) for watcher in self.watchers]
+        tables = [table for table, _ in found]
+        error = self._first_incomplete(batch, tables) if self._bad_rows == "stop" and len(tables) > 1 else None
+        if error is not None:
+            tables = [_rows_before(table, batch, error.row or 0) for table in tables]
+        for watcher, table, (_, unmatched) in zip(self.watchers, tables, found, strict=True):
+            watcher.unmatched += unmatched
+            try:
+                watcher.monitor.run(table, source=batch.source, first_row=batch.first_row, bad_rows=self._bad_rows)
+            except TraceError as failure:
+                raise _explain(failure, batch) from None
+        self.rows += len(batch)
+        self.ignored += len(batch) - count_used(batch.data, [watcher.recogniser for watcher in self.watchers])
+        if error is not None:
+            raise error
+
+    def _first_incomplete(self, batch: TraceBatch, tables: Sequence[Table]) -> TraceError | None:
+        """The first row that lacks a value which one of the specs needs."""
+        pc = require("pyarrow.compute", "an Arrow table")
+        first: TraceError | None = None
+        for watcher, table in zip(self.watchers, tables, strict=True):
+            for event, parameters in watcher.parameters.items():
+                for name in parameters:
+                    if name in table.column_names and not table.column(name).null_count:
+                        continue
+                    lacking = masks.has_name(table, (event,))
+                    if name in table.column_names:
+                        lacking = pc.and_(lacking, pc.is_null(masks.plain_array(table.column(name))))
+                    at = pc.index(lacking, True).as_py()
+                    if at >= 0 and (first is None or _number(table, batch, at) < (first.row or 0)):
+                        first = _lacks(batch, _number(table, batch, at), event, name)
+        return first
+
+    def _feed_rows(self, batch: TraceBatch, rows: Rows) -> None:
+        numbers = batch.numbers or range(batch.first_row, batch.first_row + len(rows))
+        for number, row in zip(numbers, rows_of(rows), strict=True):
+            found = [list(watcher.recogniser.events(row)) for watcher in self.watchers]
+            errors = [_incomplete(batch, number, events) for events in found]
+            if self._bad_rows == "stop":
+                for first in filter(None, errors):
+                    raise first
+            for watcher, events, error in zip(self.watchers, found, errors, strict=True):
+                watcher.bad_rows += error is not None
+                watcher.unmatched += not events
+                if error is None:
+                    self._feed_row(watcher, events, row, number)
+            self.rows += 1
+            self.ignored += not any(found)
+
+    @staticmethod
+    def _feed_row(watcher: Watcher, events: Sequence[TraceEvent], row: Mapping[str, Scalar], number: int) -> None:
+        location = row.get(LOCATION)
+        for event in events:
+            watcher.monitor.row(
+                event.name,
+                event.values,
+                time=row.get(TIME),
+                thread=row.get(THREAD),
+                location=location if isinstance(location, str) else None,
+                row=number,
+            )
+
+
+def count_used(table: Table, recognisers: Sequence[Recogniser]) -> int:
+    """How many rows are an event of some spec."""
+    pc = require("pyarrow.compute", "an Arrow table")
+    if all(recogniser.plain for recogniser in recognisers):
+        names = tuple(dict.fromkeys(name for recogniser in recognisers for name in recogniser.names))
+        return masks.count_names(table, names)
+    used = reduce(pc.or_, (recogniser.mask(table) for recogniser in recognisers))
+    return int(pc.sum(used).as_py() or 0)
+
+
+def _incomplete(batch: TraceBatch, number: int, events: Sequence[TraceEvent]) -> TraceError | None:
+    for event in events:
+        if event.name != RELEASE:
+            for name, value in event.values.items():
+                if value is None:
+                    return _lacks(batch, number, event.name, name)
+    return None
+
+
+def _lacks(batch: TraceBatch, number: int | None, event: str, parameter: str) -> TraceError:
+    if parameter in batch.absent:
+        message = f"event `{event}` needs column `{parameter}`, which the trace does not have"
+        hint = f"add the column, or say in the spec where the value is: `bind({parameter} = …)`"
+    else:
+        message = f"event `{event}` has no value in column `{parameter}`"
+        hint = "correct the row, or leave such rows out with `--bad-rows skip`"
+    return TraceError(message, file=batch.source, row=number, column=parameter, hint=hint)
+
+
+def _explain(failure: TraceError, batch: TraceBatch) -> TraceError:
+    """A monitor's complaint, with the file that it does not know."""
+    if failure.column in batch.absent:
+        return _lacks(batch, failure.row, "?", failure.column)
+    hint = failure.hint or "correct the row, or leave such rows out with `--bad-rows skip`"
+    return TraceError(
+        failure.reason, file=batch.source, row=failure.row, column=failure.column, hint=hint, code=failure.code
+    )
+
+
+def _number(table: Table, batch: TraceBatch, at: int) -> int:
+    return int(table.column(ROW)[at].as_py()) if ROW in table.column_names else batch.first_row + at
+
+
+def _rows_before(table: Table, batch: TraceBatch, row: int) -> Table:
+    pc = require("pyarrow.compute", "an Arrow table")
+    if ROW in table.column_names:
+        return table.filter(pc.less(table.column(ROW), row))
+    return table.slice(0, row - batch.first_row)

@@ -1,0 +1,75 @@
+"""Stage 4: the batches of a log that is still being written."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+from mopsus.events.trace.batches import BatchBuilder, Origin, TraceBatch
+from mopsus.events.trace.follow import Follower, Whole
+from mopsus.events.trace.needs import ColumnTypes, Needs
+from mopsus.events.trace.read import absent_columns, placed
+from mopsus.events.trace.rows import parse_header
+from mopsus.events.trace.sources import Format, UnreadableError
+from mopsus.events.trace.text import CsvReader, JsonReader, TextReader
+from mopsus.model import TraceError
+
+
+class LogReader:
+    """Iterates over the rows that a CSV or JSON-lines file has and gets, until `stop` is set.
+
+    Rows count from 1 in each file that takes the place of the log, and again after a truncation. The header of the
+    first CSV file holds for all of them; one that repeats it may.
+    """
+
+    def __init__(
+        self,
+        log: Path,
+        needs: Needs,
+        *,
+        format: Format | None = None,
+        skip: bool = False,
+        stop: threading.Event | None = None,
+        poll_s: float,
+    ) -> None:
+        self.types = ColumnTypes(needs)
+        self.builder = BatchBuilder(self.types, skip=skip)
+        self._log = log
+        self._needs = needs
+        self._skip = skip
+        self._follower = Follower(log, format=format, stop=stop, poll_s=poll_s)
+        self._reader: TextReader | None = None
+        self._header: tuple[str, ...] = ()
+
+    def __iter__(self) -> Iterator[TraceBatch]:
+        row = 1
+        origin = Origin(str(self._log))
+        try:
+            for whole in self._follower:
+                row = 1 if whole.begins else row
+                rows = self._begin(whole) if whole.begins else whole.rows
+                if not rows or self._reader is None:
+                    continue
+                origin = Origin(str(self._log), absent_columns(self._needs, self._reader.present))
+                self._reader.sample(rows)
+                parsed = self._reader.parse(rows, stop=not self._skip)
+                yield from self.builder.build(parsed, origin, row)
+                row += parsed.count
+        except (UnreadableError, OSError) as error:
+            reason = error if isinstance(error, UnreadableError) else UnreadableError(error.strerror or str(error))
+            raise placed(reason, origin.name, row) from None
+
+    def _begin(self, whole: Whole) -> bytes:
+        """The rows at the beginning of a file, without its header."""
+        if self._follower.format is Format.JSONL:
+            self._reader = self._reader or JsonReader(self._needs, self.types)
+            return whole.rows
+        if self._follower.format is not Format.CSV:
+            message = "only CSV and JSON lines can be followed"
+            raise TraceError(message, file=str(self._log), hint="use `mopsus check`", code="TRACE-004")
+        header, rest = parse_header(whole.rows)
+        if self._reader is None:
+            self._header = header
+            self._reader = CsvReader(header, self._needs, self.types)
+        return rest if header == self._header else whole.rows
