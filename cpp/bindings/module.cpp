@@ -235,6 +235,7 @@ PyType_Slot gc_slots[] = {
 NB_MODULE(_core, module) {
     module.doc() = "The C++ core: parametric slicing, machines, the death of objects.";
     if (!prepare_conversion() || !prepare_watching() || !prepare_emitters(module.ptr())) raise_python();
+    module.def("hide", [](nb::handle code) { hide(code.ptr()); }, nb::arg("code"));
     nb::class_<PyMonitor>(module, "Monitor", nb::type_slots(gc_slots))
         .def("__init__", &construct, nb::kw_only(), nb::arg("parameters"), nb::arg("modes"), nb::arg("events"), nb::arg("machines"),
              nb::arg("binding"), nb::arg("connected"), nb::arg("variables"), nb::arg("history"), nb::arg("per_thread"),

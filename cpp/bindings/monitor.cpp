@@ -1,5 +1,6 @@
 #include "monitor.hpp"
 
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 
@@ -52,6 +53,8 @@ private:
 };
 
 PyObject* as_object(std::uint64_t word) { return reinterpret_cast<PyObject*>(static_cast<std::uintptr_t>(word)); }
+
+std::vector<PyObject*> hidden_code;  // functions of ours, which are never where an event comes from
 
 // The exception that is set, if any, is kept aside: a fault of ours must not become the program's.
 class SavedError {
@@ -135,11 +138,21 @@ void PyMonitor::clear() {
 
 // ---- locations ----
 
+void hide(PyObject* code) { hidden_code.push_back(Py_NewRef(code)); }
+
 Stamp PyMonitor::here() {
     Stamp stamp;
     PyFrameObject* frame = PyThreadState_GetFrame(PyThreadState_Get());
+    PyObject* code = nullptr;
+    while (frame != nullptr) {
+        code = reinterpret_cast<PyObject*>(PyFrame_GetCode(frame));
+        if (std::find(hidden_code.begin(), hidden_code.end(), code) == hidden_code.end()) break;
+        Py_DECREF(code);
+        PyFrameObject* caller = PyFrame_GetBack(frame);
+        Py_DECREF(frame);
+        frame = caller;
+    }
     if (frame == nullptr) return stamp;
-    PyObject* code = reinterpret_cast<PyObject*>(PyFrame_GetCode(frame));
     const Site site{code, PyFrame_GetLasti(frame)};
     const auto known = sites_.find(site);
     if (known != sites_.end()) {

@@ -144,4 +144,7 @@ public:
     Stamp here();  // the line of Python that is running
 };
 
+// Calls made by this code object count as made by its caller.
+void hide(PyObject* code);
+
 }  // namespace mopsus::python

@@ -149,7 +149,7 @@ constexpr std::uint64_t kHooked = 1;
 
 bool prepare_watching() {
     PyType_Slot slots[] = {{0, nullptr}};
-    PyType_Spec spec = {"mopsus._core.Watch", sizeof(WeakWatch), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots};
+    PyType_Spec spec = {"mopsus._core.Watch", sizeof(WeakWatch), 0, Py_TPFLAGS_DEFAULT, slots};
     weak_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpecWithBases(&spec, reinterpret_cast<PyObject*>(&_PyWeakref_RefType)));
     if (weak_type == nullptr) return false;
     weak_callback = PyCFunction_New(&weak_callback_def, nullptr);

@@ -140,6 +140,7 @@ bool FlatEngine::reset(InstanceRef instance) {
     const Slot slot = instance.id;
     if (!started(slot) || live_[slot] != kLive || domains_[0]->serial(slot) != instance.serial) return false;
     for (std::size_t k = 0; k < states_.size(); ++k) states_[k][slot] = tables_[k].initial();
+    if (history_.on()) history_.clear(past_[slot]);
     return true;
 }
 
@@ -165,8 +166,8 @@ void FlatEngine::transfer(Archive& archive) {
         if (history_.on()) transfer_history(archive, history_, past_[slot], program_.events.size());
         if (program_.variables) users_[slot] = transfer_user(archive, listener_, users_[slot]);
     }
-    archive.number(counts_.created, 0, ~0ULL);
-    archive.number(counts_.collected, 0, counts_.created);
+    archive.field(counts_.created);
+    archive.field(counts_.collected, 0, counts_.created);
 }
 
 }  // namespace mopsus

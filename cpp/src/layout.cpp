@@ -109,7 +109,7 @@ void SlicingEngine::lay_out() {
         }
     }
     for (unsigned p = 0; p < program_.parameters; ++p)
-        domains_[p] = std::make_unique<Domain>(leaves_[singles_[p]]->words);
+        domains_[p] = std::make_unique<Domain>(leaves_[singles_[p]]->words, values_);
 
     for (unsigned k = 0; k < instances_.size(); ++k) {
         InstanceKind& kind = instances_[k];

@@ -84,11 +84,11 @@ void Monitor::transfer(Archive& archive) {
     } else {
         for (const Slot slot : threads) engine(threads_.key(slot)).transfer(archive);
     }
-    for (std::uint64_t& count : seen) archive.number(count, 0, ~0ULL);
-    archive.number(ignored, 0, ~0ULL);
-    archive.number(bad_rows, 0, ~0ULL);
-    archive.number(past_.created, 0, ~0ULL);
-    archive.number(past_.collected, 0, ~0ULL);
+    for (std::uint64_t& count : seen) archive.field(count);
+    archive.field(ignored);
+    archive.field(bad_rows);
+    archive.field(past_.created);
+    archive.field(past_.collected);
 }
 
 std::optional<BadRow> Monitor::run(const ArrowSchema& schema, std::shared_ptr<ArrowArray> batch, const BatchOptions& options) {

@@ -433,6 +433,7 @@ bool SlicingEngine::reset(InstanceRef ref) {
     if (!present(ref)) return false;
     std::uint32_t* at = record(ref.kind, ref.id);
     for (std::size_t k = 0; k < tables_.size(); ++k) at[instances_[ref.kind].states + k] = tables_[k].initial();
+    if (history_.on()) history_.clear(at[instances_[ref.kind].past]);
     return true;
 }
 
@@ -488,7 +489,7 @@ void SlicingEngine::transfer(Archive& archive) {
         }
         return values;
     };
-    archive.number(clock_, 1, ~0ULL);
+    archive.field(clock_, 1);
     for (unsigned k = 0; k < instances_.size(); ++k) {
         InstanceKind& kind = instances_[k];
         std::vector<Id> ids;
@@ -549,14 +550,14 @@ void SlicingEngine::transfer(Archive& archive) {
                 if (leaf[kExact] != kNone) throw BadSnapshot("an instance of the snapshot is both there and gone");
                 leaf[kExact] = kDone;
             }
-            archive.number(leaf[kSurpassed], 0, 1);
+            archive.field(leaf[kSurpassed], 0, 1);
             Domain::store64(leaf + kBirth, archive.number(Domain::load64(leaf + kBirth), 0, clock_));
             Domain::store64(leaf + kDisable, archive.number(Domain::load64(leaf + kDisable), 0, clock_));
         }
     }
     if (program_.connected) transfer_classes(archive);
-    archive.number(counts_.created, 0, ~0ULL);
-    archive.number(counts_.collected, 0, counts_.created);
+    archive.field(counts_.created);
+    archive.field(counts_.collected, 0, counts_.created);
 }
 
 }  // namespace mopsus

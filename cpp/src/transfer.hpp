@@ -13,8 +13,8 @@ namespace mopsus {
 
 inline Value transfer_value(Archive& archive, Value value) {
     if (value.kind == KeyKind::Object) throw BadSnapshot("live objects cannot be part of a snapshot");
-    archive.number(value.kind, static_cast<std::uint64_t>(KeyKind::Int), static_cast<std::uint64_t>(KeyKind::Tuple));
-    archive.number(value.dead, 0, 1);
+    archive.field(value.kind, static_cast<std::uint64_t>(KeyKind::Int), static_cast<std::uint64_t>(KeyKind::Tuple));
+    archive.field(value.dead, 0, 1);
     if (is_blob(value.kind))
         value.blob = archive.text(std::move(value.blob));
     else
@@ -52,11 +52,11 @@ inline void transfer_history(Archive& archive, History& history, std::uint32_t h
     const std::uint64_t count = archive.number(past.size(), 0, 0xFFFFFF);
     for (std::uint64_t k = 0; k < count; ++k) {
         PastEvent event = archive.reading() ? PastEvent{} : past[k];
-        archive.number(event.event, 0, events - 1);
+        archive.field(event.event, 0, events - 1);
         event.stamp.row = static_cast<std::int64_t>(archive.number(static_cast<std::uint64_t>(event.stamp.row)));
         event.stamp.time = archive.number(event.stamp.time);
-        archive.number(event.stamp.time_kind, 0, 2);
-        archive.number(event.stamp.location, 0, 0xFFFFFFFF);
+        archive.field(event.stamp.time_kind, 0, 2);
+        archive.field(event.stamp.location, 0, 0xFFFFFFFF);
         if (archive.reading()) history.add(handle, event);
     }
 }

@@ -37,8 +37,9 @@ public:
         if (read < low || read > high) throw BadSnapshot("a number in the snapshot is out of range");
         return read;
     }
+    // The same for a variable that is to hold it.
     template <class Number>
-    void number(Number& value, std::uint64_t low, std::uint64_t high) {
+    void field(Number& value, std::uint64_t low = 0, std::uint64_t high = ~0ULL) {
         value = static_cast<Number>(number(static_cast<std::uint64_t>(value), low, high));
     }
     std::string text(std::string value) {

@@ -2,6 +2,7 @@
 // dead and nothing refers to it any more.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "mopsus/key.hpp"
@@ -13,8 +14,10 @@ using Slot = std::uint32_t;  // 0: no value
 
 class Domain {
 public:
-    // `extra` words of every slot belong to the owner.
-    explicit Domain(std::uint32_t extra = 0) : pool_(kHeader + extra) {}
+    // `extra` words of every slot belong to the owner. Values are numbered in the order in which they
+    // come, together with those of other domains that share `serials`.
+    explicit Domain(std::uint32_t extra = 0, std::shared_ptr<std::uint32_t> serials = std::make_shared<std::uint32_t>(0))
+        : pool_(kHeader + extra), serials_(std::move(serials)) {}
     Domain(const Domain&) = delete;
     Domain& operator=(const Domain&) = delete;
     Domain(Domain&&) = default;
@@ -35,7 +38,7 @@ public:
         store64(record + kBits, is_blob(key.kind) ? reinterpret_cast<std::uintptr_t>(new std::string(key.blob)) : key.bits);
         record[kMeta] = static_cast<std::uint32_t>(key.kind);
         record[kHash] = key.hash;
-        record[kSerial] = ++serials_;
+        record[kSerial] = ++*serials_;
         index_.insert(key.hash, slot);
         return slot;
     }
@@ -99,7 +102,7 @@ private:
 
     Pool pool_;
     Index index_;
-    std::uint32_t serials_ = 0;
+    std::shared_ptr<std::uint32_t> serials_;
 };
 
 }  // namespace mopsus

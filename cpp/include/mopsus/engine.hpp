@@ -114,6 +114,7 @@ protected:
     Listener& listener_;
     std::vector<Table> tables_;
     std::vector<std::unique_ptr<Domain>> domains_;
+    std::shared_ptr<std::uint32_t> values_ = std::make_shared<std::uint32_t>(0);  // numbers them, over all domains
     Counts counts_;
 };
 

@@ -28,6 +28,7 @@ public:
         rings_[handle - 1] = {};
         free_.push_back(handle);
     }
+    void clear(std::uint32_t handle) { rings_[handle - 1] = {}; }
     void copy(std::uint32_t from, std::uint32_t to) { rings_[to - 1] = rings_[from - 1]; }
     void add(std::uint32_t handle, const PastEvent& event) {
         Ring& ring = rings_[handle - 1];

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mopsus.model import Severity, TableMachine, Verdict, WitnessEvent
-from mopsus.verdict.text import listing, printable, show_binding, show_place, show_time
+from mopsus.model.text import default_message, listing, printable, show_binding, show_place, show_time
 
 HISTORY = 32
 """How many events a witness holds unless the monitor was told otherwise."""
@@ -31,16 +31,6 @@ class Explanation:
     message: str
     steps: tuple[Step, ...] = ()
     remarks: tuple[str, ...] = ()
-
-
-def default_message(verdict: Verdict) -> str:
-    """The verdict in one line: `HasNext: match for i=17 at trace.csv:12`."""
-    message = f"{printable(verdict.spec)}: {printable(verdict.category)}"
-    if verdict.binding:
-        message += f" for {show_binding(verdict.binding)}"
-    if place := show_place(verdict):
-        message += f" at {place}"
-    return message
 
 
 def explain(verdict: Verdict, machine: TableMachine | None = None, history: int = HISTORY) -> Explanation:

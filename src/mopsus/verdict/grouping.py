@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from mopsus.model import Severity, Value, Verdict
-from mopsus.verdict.text import position
+from mopsus.model.text import position
 
 EXAMPLES = 3
 MAX_GROUPS = 500

@@ -1,4 +1,4 @@
-"""Stage 5: names, values and places as short, harmless, one-line text.
+"""Stage 0: names, values and places as short, harmless, one-line text.
 
 Whatever a trace contains may be shown to a person, so no control character, terminal escape
 sequence, direction override or lone surrogate gets through, and nothing is longer than its limit.
@@ -80,3 +80,13 @@ def listing(names: list[str], most: int = 5) -> str:
         rest = len(names) - most
         return f"{', '.join(shown)} or {rest} other{'s' if rest > 1 else ''}"
     return " or ".join(part for part in (", ".join(shown[:-1]), shown[-1]) if part) if shown else ""
+
+
+def default_message(verdict: Verdict) -> str:
+    """The verdict in one line: `HasNext: match for i=17 at trace.csv:12`."""
+    message = f"{printable(verdict.spec)}: {printable(verdict.category)}"
+    if verdict.binding:
+        message += f" for {show_binding(verdict.binding)}"
+    if place := show_place(verdict):
+        message += f" at {place}"
+    return message

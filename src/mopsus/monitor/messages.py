@@ -1,0 +1,11 @@
+"""Stage 3: what each message code of the monitors means."""
+
+MESSAGES = {
+    "MONITOR-001": "The specification contains Python code, and loading code was forbidden.",
+    "MONITOR-002": "The specification has no event of that name.",
+    "MONITOR-003": "The values given with an event are not those of its parameters.",
+    "MONITOR-004": "The data given to `run` is no Arrow data, or cannot be read.",
+    "MONITOR-005": "The snapshot does not belong to this specification, or is damaged.",
+    "MONITOR-006": "A snapshot was asked for that cannot be plain data.",
+    "MONITOR-007": "The monitor is closed.",
+}

@@ -1,0 +1,425 @@
+"""Stage 3: the monitor of a spec: events in, verdicts out."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+import logging
+import traceback
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Literal, TypeAlias
+
+from mopsus import _core
+from mopsus.logics import CompiledSpec, compile_spec, load_logic
+from mopsus.model import MopsusError, ObjectRef, Scalar, Spec, TraceError, Value, Verdict, WitnessEvent
+from mopsus.monitor.code import Compiler, Function
+from mopsus.monitor.instance import Instance
+from mopsus.monitor.plan import make_plan
+
+OnVerdict: TypeAlias = "Callable[[Verdict], object]"
+
+_SNAPSHOT_VERSION = 1
+_REPR_LIMIT = 80
+_log = logging.getLogger("mopsus")
+
+
+class MonitorError(MopsusError):
+    """A monitor cannot do what it was asked."""
+
+    code = "MONITOR-002"
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """What a monitor has done so far."""
+
+    events: int = 0
+    """Events taken."""
+    ignored: int = 0
+    """Rows of traces whose event the spec does not declare."""
+    created: int = 0
+    alive: int = 0
+    collected: int = 0
+    """Instances created; those that can still report; those that cannot, and were dropped."""
+    verdicts: Mapping[str, int] = field(default_factory=dict)
+    """By category."""
+    bad_rows: int = 0
+    faults: int = 0
+    """Errors in handlers, actions, conditions and callbacks."""
+    seen: Mapping[str, int] = field(default_factory=dict)
+    """By event."""
+    bytes: int = 0
+    """Memory of the core's own for values, instances and indexes."""
+
+
+class Monitor:
+    """Watches events against one spec.
+
+    Verdicts go to `on_verdict`, or collect in `verdicts`. `history` is how many events a witness
+    has at the most; 0 turns it off and costs nothing. Events may come from any thread. An event sent
+    from within the handling of another (an action, a condition) is taken after it. An error in a
+    handler or callback is logged once with its traceback, counted, and never reaches the program.
+    """
+
+    def __init__(
+        self,
+        spec: Spec | CompiledSpec,
+        on_verdict: OnVerdict | None = None,
+        *,
+        history: int = 32,
+        allow_code: bool = True,
+    ) -> None:
+        compiled = spec if isinstance(spec, CompiledSpec) else compile_spec(spec)
+        self.spec = compiled.spec
+        if not allow_code:
+            _refuse_code(self.spec)
+        self.verdicts: list[Verdict] = []
+        self._on_verdict = on_verdict if on_verdict is not None else self.verdicts.append
+        self._plan = make_plan(compiled)
+        self._severities = compiled.severities
+        self._truths = [load_logic(each.logic).truth for each in self.spec.properties]
+        self._numbers = {event.name: k for k, event in enumerate(self.spec.events)}
+        self._counts: Counter[str] = Counter()
+        self._faults = 0
+        self._known_faults: set[tuple[str, int, str]] = set()
+        self._compile_code()
+        self._core = self._make_core(history)
+
+    # ---- events ----
+
+    def emit(self, event: str, /, **values: object) -> None:
+        """An event by name, with the values of its parameters by name."""
+        number = self._number(event)
+        names = self.spec.events[number].parameters
+        if values.keys() != set(names):
+            wanted = ", ".join(names) or "nothing"
+            raise MonitorError(
+                f"event `{event}` binds {wanted}, not {', '.join(values) or 'nothing'}", code="MONITOR-003"
+            )
+        self._core.emit(number, tuple(values[name] for name in names))
+
+    def event(self, name: str) -> _core.Emitter:
+        """A native callable that sends this event; it takes the parameters' values in declared order."""
+        return self._core.emitter(self._number(name))
+
+    def run(
+        self,
+        data: object,
+        *,
+        source: str = "",
+        first_row: int = 1,
+        bad_rows: Literal["stop", "skip"] = "stop",
+    ) -> None:
+        """Every row of Arrow data (a table, batches, a stream) as an event, in order.
+
+        The column `event` names the event, a column named like a parameter has its values; the columns
+        `time`, `thread`, `location` and `#row` are used if they are there. A row that lacks a value of
+        its event raises `TraceError` when all rows before it are done, or is counted with `skip`. The
+        data must be valid Arrow data.
+        """
+        try:
+            bad = self._core.run(data, source, first_row, bad_rows == "skip")
+        except (TypeError, ValueError) as error:
+            raise MonitorError(str(error), code="MONITOR-004") from error
+        if bad is not None:
+            raise _bad_row(source, *bad)
+
+    def row(
+        self,
+        event: str,
+        values: Mapping[str, Scalar],
+        *,
+        time: int | float | None = None,
+        thread: Scalar = None,
+        location: str | None = None,
+        source: str = "",
+        row: int | None = None,
+    ) -> None:
+        """One row of a trace; the same as `run` on a table of one row.
+
+        The event `#release` says that the given values will not occur again.
+        """
+        if event == "#release":
+            places = {name: place for place, name in enumerate(self._plan.parameters)}
+            self._core.release({places[k]: v for k, v in values.items() if k in places and v is not None}, thread)
+            return
+        number = self._numbers.get(event)
+        if number is None:
+            self._core.ignore()
+            return
+        names = self.spec.events[number].parameters
+        for name in names:
+            if values.get(name) is None:
+                raise _bad_row(source, "null" if name in values else "missing", row or 0, name, event, "")
+        given = tuple(values[name] for name in names)
+        place = location if location is not None else source
+        self._core.row(number, given, time, thread, place, location is None, row or 0)
+
+    # ---- state ----
+
+    def stats(self) -> Stats:
+        """Counts so far."""
+        core = self._core.stats()
+        seen = dict(zip(self._numbers, core["seen"], strict=True))
+        return Stats(
+            events=sum(seen.values()),
+            ignored=core["ignored"],
+            created=core["created"],
+            alive=core["alive"],
+            collected=core["collected"],
+            verdicts=dict(self._counts),
+            bad_rows=core["bad_rows"],
+            faults=self._faults,
+            seen=seen,
+            bytes=core["bytes"],
+        )
+
+    def snapshot(self) -> dict[str, Any]:
+        """The whole state as plain data (numbers, texts, lists), for a trace to be continued later.
+
+        Only for values that are plain data themselves: a live object cannot be saved.
+        """
+        try:
+            items = self._core.snapshot()
+        except ValueError as error:
+            raise MonitorError(str(error), hint="snapshots are for traces", code="MONITOR-006") from error
+        return {
+            "version": _SNAPSHOT_VERSION,
+            "spec": self.spec.name,
+            "plan": self._fingerprint(),
+            "verdicts": dict(self._counts),
+            "items": items,
+        }
+
+    def restore(self, data: Mapping[str, Any]) -> None:
+        """Take over a state from `snapshot`. The monitor must be new."""
+        wrong = "the snapshot is of another version or specification"
+        if data.get("version") != _SNAPSHOT_VERSION or data.get("plan") != self._fingerprint():
+            raise MonitorError(wrong, hint="use the very spec and history it was made with", code="MONITOR-005")
+        if self._core.stats()["created"]:
+            raise MonitorError("the monitor has already seen events", hint="restore into a new one", code="MONITOR-005")
+        try:
+            self._core.restore(data["items"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise MonitorError(f"the snapshot is damaged: {error}", code="MONITOR-005") from error
+        self._counts = Counter(data.get("verdicts", {}))
+
+    def close(self) -> None:
+        """Stop watching: no event is taken any more, no object is watched any more."""
+        self._core.close()
+
+    def __enter__(self) -> Monitor:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # ---- for instances ----
+
+    def reset(self, reference: tuple[int, int, int, int]) -> bool:
+        """Put one instance back into its initial state; False if it is no longer there."""
+        return self._core.reset(reference)
+
+    def skip(self) -> None:
+        """Nothing to be left out: events of traces and of `emit` have already happened."""
+
+    # ---- making ----
+
+    def _compile_code(self) -> None:
+        spec = self.spec
+        compiler = Compiler(spec)
+        self._initials = [(variable.name, compiler.expression(variable.initial)) for variable in spec.variables]
+        self._conditions = [each.condition and compiler.expression(each.condition) for each in spec.events]
+        self._actions = [each.action and compiler.statements(each.action) for each in spec.events]
+        self._handlers: list[dict[str, Function]] = [
+            {each.category: compiler.statements(each.code) for each in prop.handlers if each.code is not None}
+            for prop in spec.properties
+        ]
+
+    def _make_core(self, history: int) -> _core.Monitor:
+        modifiers = self.spec.modifiers
+        variables = bool(self.spec.variables)
+        return _core.Monitor(
+            parameters=self._plan.parameters,
+            modes=[parameter.by or "" for parameter in self.spec.parameters],
+            events=self._plan.events,
+            machines=self._plan.machines,
+            binding=modifiers.binding.value,
+            connected=modifiers.connected,
+            variables=variables,
+            history=history,
+            per_thread=modifiers.perthread,
+            synchronized=not modifiers.unsynchronized,
+            decentralized=modifiers.decentralized,
+            report=self._report,
+            admit=self._admit,
+            fork=self._fork if variables else None,
+            save=_save_variables if variables else None,
+            load=self._load_variables if variables else None,
+            fault=self._fault,
+        )
+
+    def _fingerprint(self) -> str:
+        return hashlib.sha256(repr((self.spec.name, self._plan)).encode()).hexdigest()
+
+    def _number(self, event: str) -> int:
+        number = self._numbers.get(event)
+        if number is None:
+            near = difflib.get_close_matches(event, self._numbers, 1)
+            hint = f"did you mean `{near[0]}`?" if near else f"its events are {', '.join(self._numbers)}"
+            raise MonitorError(f"`{self.spec.name}` has no event `{event}`", hint=hint)
+        return number
+
+    # ---- called by the core ----
+
+    def _fork(self, parent: Instance | None) -> Instance:
+        if parent is not None:
+            return parent.derive()
+        instance = Instance(self)
+        for name, initial in self._initials:
+            setattr(instance, name, initial(instance, (None,) * len(self._plan.parameters)))
+        return instance
+
+    def _load_variables(self, text: str) -> Instance:
+        instance = Instance(self)
+        vars(instance).update(json.loads(text))
+        return instance
+
+    def _admit(
+        self, event: int, reference: tuple[int, int, int, int], user: Instance | None, values: tuple[Any, ...]
+    ) -> bool:
+        instance = user if user is not None else Instance(self)
+        instance._reference, instance.verdict = reference, None
+        condition, action = self._conditions[event], self._actions[event]
+        if condition is not None and not condition(instance, values):
+            return False
+        if action is not None:
+            try:
+                action(instance, values)
+            except Exception as error:
+                self._fault(error)
+        return True
+
+    def _report(
+        self,
+        prop: int,
+        category: int,
+        final: bool,
+        event: int,
+        values: tuple[Any, ...],
+        states: str,
+        serials: tuple[int, ...],
+        stamp: _core.Stamp,
+        past: tuple[tuple[int, _core.Stamp], ...],
+        reference: tuple[int, int, int, int],
+        user: Instance | None,
+    ) -> None:
+        declared = self.spec.properties[prop]
+        name = self._plan.categories[prop][category]
+        binding: dict[str, Value] = {
+            parameter: _shown(value, state, serial)
+            for parameter, value, state, serial in zip(self._plan.parameters, values, states, serials, strict=True)
+            if state != "u"
+        }
+        row, time, location = _place(stamp)
+        verdict = Verdict(
+            spec=self.spec.name,
+            property=declared.name,
+            category=name,
+            truth=self._truths[prop].get(name),
+            final=final,
+            binding=binding,
+            location=location,
+            time=time,
+            witness=tuple(self._witness(number, at, binding) for number, at in past),
+            severity=self._severities[declared.name, name],
+            row=row,
+        )
+        self._counts[name] += 1
+        handler = self._handlers[prop].get(name)
+        if handler is not None:
+            instance = user if user is not None else Instance(self)
+            instance._reference, instance.verdict, instance.location = reference, verdict, location
+            try:
+                handler(instance, values)
+            except Exception as error:
+                self._fault(error)
+        self._on_verdict(verdict)
+
+    def _witness(self, event: int, stamp: _core.Stamp, binding: Mapping[str, Value]) -> WitnessEvent:
+        declared = self.spec.events[event]
+        row, time, location = _place(stamp)
+        return WitnessEvent(declared.name, {name: binding[name] for name in declared.parameters}, location, time, row)
+
+    def _fault(self, error: BaseException) -> None:
+        self._faults += 1
+        frames = traceback.extract_tb(error.__traceback__)
+        where = (frames[-1].filename, frames[-1].lineno or 0) if frames else ("", 0)
+        key = (*where, type(error).__name__)
+        if key not in self._known_faults:
+            self._known_faults.add(key)
+            _log.error("fault in a monitor of %s", self.spec.name, exc_info=error)
+
+
+# An event sent by name comes from the line that calls `emit`.
+_core.hide(Monitor.emit.__code__)
+
+
+def _refuse_code(spec: Spec) -> None:
+    has = (
+        any(event.action or event.condition for event in spec.events)
+        or any(handler.code for prop in spec.properties for handler in prop.handlers)
+        or spec.variables
+        or spec.imports
+    )
+    if has:
+        raise MonitorError(
+            f"`{spec.name}` contains Python code",
+            hint="allow code only for specifications that you trust",
+            code="MONITOR-001",
+        )
+
+
+def _place(stamp: _core.Stamp) -> tuple[int | None, int | float | None, str | None]:
+    number, time, location, is_source = stamp
+    row = number or None
+    if is_source and row is not None:
+        location = f"{location}:{row}"
+    return row, time, location
+
+
+def _shown(value: Any, state: str, serial: int) -> Value:
+    if state == "s":
+        shown: Value = value
+        return shown
+    if state == "d":
+        return ObjectRef("object", serial, "<no longer there>")
+    try:
+        text = repr(value)
+    except Exception as error:
+        text = f"<repr failed: {type(error).__name__}>"
+    return ObjectRef(type(value).__name__, serial, text if len(text) <= _REPR_LIMIT else text[: _REPR_LIMIT - 1] + "…")
+
+
+def _save_variables(instance: Instance) -> str:
+    return json.dumps(instance.variables())
+
+
+def _bad_row(source: str, why: str, row: int, column: str, event: str, type_: str) -> TraceError:
+    messages = {
+        "null": (f"event `{event}` has no value for `{column}`", "give one, or skip such rows"),
+        "missing": (f"there is no column `{column}`, which event `{event or '?'}` needs", "add it, or name it by `bind`"),
+        "type": (f"column `{column}` has the unsupported type `{type_}`", "cast it to text or a number"),
+        "no-event": ("the row names no event", "fill the column `event`, or skip such rows"),
+        "dictionary": (f"column `{column}` refers outside of its dictionary", "the data is damaged"),
+    }
+    message, hint = messages[why]
+    if why == "missing" and column == "event":
+        message = "there is no column `event`"
+    return TraceError(message, file=source, row=row or None, column=column, hint=hint)

@@ -1,0 +1,114 @@
+"""Stage 3: from a compiled spec to what the core runs: parameters become bits, event sets become masks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from mopsus.logics import CompiledSpec
+from mopsus.model import TableMachine
+
+Mask: TypeAlias = int
+EventArgs: TypeAlias = "tuple[str, list[int], bool, bool, list[Mask]]"
+MachineArgs: TypeAlias = "tuple[int, int, list[int], list[list[int]], list[list[int]], list[list[Mask]]]"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The arguments of the core, and the names that its numbers stand for."""
+
+    parameters: tuple[str, ...]
+    events: tuple[EventArgs, ...]
+    machines: tuple[MachineArgs, ...]
+    categories: tuple[tuple[str, ...], ...]
+    """By property: the category that each number of its machine stands for."""
+
+
+def make_plan(compiled: CompiledSpec) -> Plan:
+    """Lay out a compiled spec for the core."""
+    spec = compiled.spec
+    number = {parameter.name: k for k, parameter in enumerate(spec.parameters)}
+    masks = {event.name: sum(1 << number[name] for name in event.parameters) for event in spec.events}
+    machines = compiled.machines
+    declared = {event.name for event in spec.events if event.creation}
+    creation = declared or _creation(machines, masks)
+    unions = _unions(masks.values())
+    categories = tuple(tuple(sorted(machine.goal)) for machine in machines)
+    return Plan(
+        tuple(number),
+        tuple(
+            (
+                event.name,
+                [number[name] for name in event.parameters],
+                event.name in creation,
+                event.condition is not None or event.action is not None,
+                sorted(_enabled(machines, event.name, masks, unions)),
+            )
+            for event in spec.events
+        ),
+        tuple(map(_machine, machines, categories, [masks] * len(machines))) if machines else (_raw(masks),),
+        categories or ((),),
+    )
+
+
+def _creation(machines: tuple[TableMachine, ...], masks: Mapping[str, Mask]) -> frozenset[str]:
+    if not machines:  # a raw spec reacts to every event
+        return frozenset(masks)
+    return frozenset[str]().union(*(machine.creation for machine in machines))
+
+
+def _enabled(
+    machines: tuple[TableMachine, ...], event: str, masks: Mapping[str, Mask], unions: frozenset[Mask]
+) -> frozenset[Mask]:
+    """The parameter sets from which `event` may extend an instance of some property."""
+    if not machines:
+        return unions
+    found: set[Mask] = set()
+    for machine in machines:
+        for families in machine.enable.values():
+            if event not in families:  # unrestricted
+                return unions
+            found.update(_mask(events, masks) for events in families[event])
+    return frozenset(found)
+
+
+def _mask(events: Iterable[str], masks: Mapping[str, Mask]) -> Mask:
+    union = 0
+    for event in events:
+        union |= masks[event]
+    return union
+
+
+def _unions(masks: Iterable[Mask]) -> frozenset[Mask]:
+    """Every parameter set that some set of events binds."""
+    found = {0}
+    for mask in set(masks):
+        found |= {other | mask for other in found}
+    return frozenset(found)
+
+
+def _minimal(masks: Iterable[Mask]) -> list[Mask]:
+    """Those masks that contain no other one."""
+    kept: list[Mask] = []
+    for mask in sorted(set(masks), key=int.bit_count):
+        if not any(other & ~mask == 0 for other in kept):
+            kept.append(mask)
+    return kept
+
+
+def _machine(machine: TableMachine, categories: tuple[str, ...], masks: Mapping[str, Mask]) -> MachineArgs:
+    numbers = {category: k for k, category in enumerate(categories)}
+    return (
+        len(machine.table),
+        machine.initial,
+        [target for row in machine.table for target in row],
+        [[numbers[each] for each in sorted(state & machine.goal)] for state in machine.categories],
+        [[numbers[each] for each in sorted(state & machine.goal)] for state in machine.final],
+        [_minimal(_mask(events, masks) for events in state) for state in machine.alive],
+    )
+
+
+def _raw(masks: Mapping[str, Mask]) -> MachineArgs:
+    """One state that never reports, kept for as long as some event can still act on it."""
+    return (1, 0, [0] * len(masks), [[]], [[]], [_minimal(masks.values())])
