@@ -56,12 +56,12 @@ class Recording:
             number = row.get(ROW, first_row + offset)
             name = row["event"]
             if name == "#release":
-                released = {each.name: row[each.name] for each in self.spec.parameters if row[each.name] is not None}
-                self.row(name, released, row=number)
+                names = [each.name for each in self.spec.parameters if row.get(each.name) is not None]
+                self.row(name, {each: row[each] for each in names}, row=number)
             elif name in parameters:
                 missing = [each for each in parameters[name] if row.get(each) is None]
                 if missing and bad_rows == "stop":
-                    raise TraceError("no value", row=number, column=missing[0])
+                    raise TraceError("no value", file=source, row=number, column=missing[0])
                 if missing:
                     self.counts.bad_rows += 1
                     continue

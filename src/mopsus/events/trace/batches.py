@@ -22,7 +22,7 @@ class TraceBatch:
     """Consecutive rows of one trace: an Arrow table, or Python values where pyarrow is missing.
 
     `numbers` holds the rows' numbers when they are not `first_row`, `first_row + 1`, …; an Arrow table then
-    has them as column `#row` too. `absent` are needed columns that the trace does not have; they are all null.
+    has them as column `#row` too. `absent` are needed columns that the trace does not have.
     """
 
     source: str
@@ -61,9 +61,7 @@ class BatchBuilder:
         if isinstance(data, Rows):
             if data.offsets and data.offsets[-1] != len(data) - 1:
                 numbers = [first_row + offset for offset in data.offsets]
-            data = self._complete_rows(data, numbers, origin.absent)
-        elif origin.absent:
-            data = self._complete_table(data, origin.absent)
+            data = self._as_table(data, numbers)
         batch = TraceBatch(origin.name, data, first_row, numbers, origin.absent)
         if len(batch):
             yield batch
@@ -80,20 +78,11 @@ class BatchBuilder:
         if len(self.bad) < self.KEPT:
             self.bad.append(error)
 
-    def _complete_rows(self, rows: Rows, numbers: Sequence[int] | None, absent: frozenset[str]) -> Table | Rows:
+    def _as_table(self, rows: Rows, numbers: Sequence[int] | None) -> Table | Rows:
         pa = load("pyarrow")
-        for name in absent:
-            rows.columns[name] = [None] * len(rows)
         if pa is None:
             return rows
         arrays = {name: pa.array(values, arrow_type(self._types[name])) for name, values in rows.columns.items()}
         if numbers is not None:
             arrays[ROW] = pa.array(numbers, pa.int64())
         return pa.table(arrays)
-
-    def _complete_table(self, table: Table, absent: frozenset[str]) -> Table:
-        pa = load("pyarrow")
-        assert pa is not None  # a table came from it
-        for name in sorted(absent):
-            table = table.append_column(name, pa.nulls(table.num_rows, arrow_type(self._types[name])))
-        return table

@@ -41,9 +41,10 @@ class TraceMonitor(Protocol):
         event: str,
         values: Mapping[str, Scalar],
         *,
-        time: Scalar,
+        time: int | float | None,
         thread: Scalar,
         location: str | None,
+        source: str,
         row: int | None,
     ) -> None: ...
 
@@ -118,10 +119,7 @@ class Session:
             tables = [_rows_before(table, batch, error.row or 0) for table in tables]
         for watcher, table, (_, unmatched) in zip(self.watchers, tables, found, strict=True):
             watcher.unmatched += unmatched
-            try:
-                watcher.monitor.run(table, source=batch.source, first_row=batch.first_row, bad_rows=self._bad_rows)
-            except TraceError as failure:
-                raise _explain(failure, batch) from None
+            watcher.monitor.run(table, source=batch.source, first_row=batch.first_row, bad_rows=self._bad_rows)
         self.rows += len(batch)
         self.ignored += len(batch) - count_used(batch.data, [watcher.recogniser for watcher in self.watchers])
         if error is not None:
@@ -156,20 +154,23 @@ class Session:
                 watcher.bad_rows += error is not None
                 watcher.unmatched += not events
                 if error is None:
-                    self._feed_row(watcher, events, row, number)
+                    self._feed_row(watcher, events, row, batch.source, number)
             self.rows += 1
             self.ignored += not any(found)
 
     @staticmethod
-    def _feed_row(watcher: Watcher, events: Sequence[TraceEvent], row: Mapping[str, Scalar], number: int) -> None:
-        location = row.get(LOCATION)
+    def _feed_row(
+        watcher: Watcher, events: Sequence[TraceEvent], row: Mapping[str, Scalar], source: str, number: int
+    ) -> None:
+        location, time = row.get(LOCATION), row.get(TIME)
         for event in events:
             watcher.monitor.row(
                 event.name,
                 event.values,
-                time=row.get(TIME),
+                time=time if isinstance(time, int | float) else None,
                 thread=row.get(THREAD),
                 location=location if isinstance(location, str) else None,
+                source=source,
                 row=number,
             )
 
@@ -194,23 +195,14 @@ def _incomplete(batch: TraceBatch, number: int, events: Sequence[TraceEvent]) ->
 
 
 def _lacks(batch: TraceBatch, number: int | None, event: str, parameter: str) -> TraceError:
+    """The error that a monitor would raise."""
     if parameter in batch.absent:
-        message = f"event `{event}` needs column `{parameter}`, which the trace does not have"
-        hint = f"add the column, or say in the spec where the value is: `bind({parameter} = …)`"
+        message = f"there is no column `{parameter}`, which event `{event}` needs"
+        hint = "add it, or name it by `bind`"
     else:
-        message = f"event `{event}` has no value in column `{parameter}`"
-        hint = "correct the row, or leave such rows out with `--bad-rows skip`"
+        message = f"event `{event}` has no value for `{parameter}`"
+        hint = "give one, or skip such rows"
     return TraceError(message, file=batch.source, row=number, column=parameter, hint=hint)
-
-
-def _explain(failure: TraceError, batch: TraceBatch) -> TraceError:
-    """A monitor's complaint, with the file that it does not know."""
-    if failure.column in batch.absent:
-        return _lacks(batch, failure.row, "?", failure.column)
-    hint = failure.hint or "correct the row, or leave such rows out with `--bad-rows skip`"
-    return TraceError(
-        failure.reason, file=batch.source, row=failure.row, column=failure.column, hint=hint, code=failure.code
-    )
 
 
 def _number(table: Table, batch: TraceBatch, at: int) -> int:

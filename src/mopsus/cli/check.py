@@ -1,0 +1,233 @@
+"""`mopsus check`: recorded traces against specs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mopsus.cli.messages import CommandError
+from mopsus.cli.progress import ProgressBar
+
+if TYPE_CHECKING:
+    from mopsus.events.trace import CheckResult
+    from mopsus.events.trace.session import OnVerdict, TraceMonitor
+    from mopsus.logics import CompiledSpec
+    from mopsus.model import Diagnostic, Spec, TableMachine, Verdict
+    from mopsus.report import Reporter
+
+SPEC_SUFFIX = ".mop"
+VIOLATED, INTERRUPTED = 1, 130
+
+
+class TraceFormat(StrEnum):
+    """The formats of a trace."""
+
+    CSV = "csv"
+    JSONL = "jsonl"
+    PARQUET = "parquet"
+    ARROW = "arrow"
+
+
+class BadRows(StrEnum):
+    """What to do about a row that cannot be used."""
+
+    STOP = "stop"
+    SKIP = "skip"
+
+
+Files = Annotated[
+    list[str], typer.Argument(help="Spec files (`*.mop`) and traces, in any order.", metavar="SPEC… TRACE…")
+]
+ExtraSpecs = Annotated[
+    list[Path] | None, typer.Option("--spec", "-s", help="A spec file, whatever its name ends in.", metavar="FILE")
+]
+History = Annotated[
+    int, typer.Option(help="How many events a witness has at the most; 0 turns witnesses off.", min=0, metavar="N")
+]
+BadRowPolicy = Annotated[
+    BadRows, typer.Option("--bad-rows", help="Stop at a row that cannot be used, or leave it out.")
+]
+MaxViolations = Annotated[
+    int | None, typer.Option("--max-violations", help="Stop after this many violations.", min=1, metavar="N")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print the report as JSON.")]
+Junit = Annotated[Path | None, typer.Option(help="Also write a JUnit XML report.", metavar="FILE")]
+Sarif = Annotated[Path | None, typer.Option(help="Also write a SARIF 2.1.0 report.", metavar="FILE")]
+Html = Annotated[Path | None, typer.Option(help="Also write a self-contained HTML page.", metavar="FILE")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print one line, and only if there is something to say.")]
+NoCode = Annotated[bool, typer.Option("--no-code", help="Refuse specs that contain Python code.")]
+
+
+def check(
+    files: Files,
+    spec: ExtraSpecs = None,
+    format: Annotated[
+        TraceFormat | None, typer.Option("--format", "-f", help="The traces' format, if its detection by content errs.")
+    ] = None,
+    history: History = 32,
+    bad_rows: BadRowPolicy = BadRows.STOP,
+    max_violations: MaxViolations = None,
+    json: Json = False,
+    junit: Junit = None,
+    sarif: Sarif = None,
+    html: Html = None,
+    quiet: Quiet = False,
+    no_code: NoCode = False,
+    no_progress: Annotated[bool, typer.Option("--no-progress", help="No progress bar, even on a terminal.")] = False,
+) -> int:
+    """Check recorded traces against specs.
+
+    A trace is a CSV, JSON-lines, Parquet or Arrow file, also compressed by gzip or zstd; a folder of them; a quoted
+    pattern such as `'logs/*.csv.gz'`; or `-` for standard input. Several are read one after the other as one sequence
+    of events, and all specs are checked in one pass.
+
+    Column `event` names the event and a column named like a parameter has its value, unless the spec says otherwise
+    (`row(…)`, `bind(…)`). Rows that no spec mentions are ignored and counted.
+
+    Status 0: nothing violated. 1: violations found. 2: the specs or traces could not be used to the end; what was found
+    up to there is reported all the same.
+    """
+    from mopsus.events.trace import Format
+    from mopsus.events.trace import check as check_traces
+
+    spec_files, traces = sort_out(files, spec or ())
+    if not traces:
+        raise CommandError("no trace given", hint="name a file, a folder, or `-` for standard input", code="CLI-005")
+    run = Run(spec_files, history, not no_code, quiet, json, {"junit": junit, "sarif": sarif, "html": html})
+    show_progress = sys.stderr.isatty() and not no_progress and not quiet
+    with ProgressBar(show_progress) as bar:
+        result = check_traces(
+            run.specs,
+            traces,
+            on_verdict=run.report,
+            bad_rows=bad_rows.value,
+            max_violations=max_violations,
+            format=Format(format.value) if format else None,
+            progress=bar.update,
+            open_monitor=run.open_monitor,
+        )
+    run.finish(result, traces)
+    if result.interrupted:
+        return INTERRUPTED
+    return VIOLATED if result.violations else 0
+
+
+def sort_out(files: Sequence[str], extra: Sequence[Path]) -> tuple[list[Path], list[str]]:
+    """The specs and the traces among the arguments."""
+    specs = [*extra, *(Path(name) for name in files if name.endswith(SPEC_SUFFIX))]
+    if not specs:
+        raise CommandError(
+            "no spec given", hint=f"name a file that ends in {SPEC_SUFFIX}, or use --spec", code="CLI-005"
+        )
+    return specs, [name for name in files if not name.endswith(SPEC_SUFFIX)]
+
+
+class Run:
+    """What `check` and `watch` have in common: specs, monitors, reports."""
+
+    def __init__(
+        self,
+        spec_files: Sequence[Path],
+        history: int,
+        allow_code: bool,
+        quiet: bool,
+        json: bool,
+        files: dict[str, Path | None],
+        *,
+        live: bool = False,
+    ) -> None:
+        self._compiled, self._warnings = load_specs(spec_files)
+        self.specs = [compiled.spec for compiled in self._compiled.values()]
+        self._history = history
+        self._allow_code = allow_code
+        self._started = datetime.now().astimezone()
+        self._reporters = self._open_reports(quiet, json, files, live)
+
+    def _open_reports(self, quiet: bool, json: bool, files: dict[str, Path | None], live: bool) -> list[Reporter]:
+        from mopsus.report import Options, open_report
+
+        machines = {
+            (name, prop.name): machine
+            for name, compiled in self._compiled.items()
+            for prop, machine in zip(compiled.spec.properties, compiled.machines, strict=True)
+        }
+        options = Options(machines, draw_svg if can_draw() else None, self._history, quiet=quiet, live=live)
+        reporters = [open_report("json" if json else "terminal", sys.stdout, options)]
+        return reporters + [open_report(name, path, options) for name, path in files.items() if path is not None]
+
+    def open_monitor(self, spec: Spec, on_verdict: OnVerdict) -> TraceMonitor:
+        """A monitor of one of the specs."""
+        from mopsus.monitor import Monitor
+
+        compiled = self._compiled[spec.name]
+        return Monitor(compiled, on_verdict, history=self._history, allow_code=self._allow_code)
+
+    def report(self, verdict: Verdict) -> None:
+        """Tell every report."""
+        for reporter in self._reporters:
+            reporter.add(verdict)
+
+    def finish(self, result: CheckResult, sources: Sequence[str]) -> None:
+        """Complete the reports; raises what stopped the run, if something did."""
+        from mopsus.report import RunStats, Summary
+
+        summary = Summary(
+            specs=tuple(self.specs),
+            stats=RunStats(
+                events=result.rows,
+                ignored=result.ignored,
+                bad_rows=result.bad_rows,
+                specs={name: asdict(counts) for name, counts in result.stats.items()},  # type: ignore[call-overload]  # a dataclass
+            ),
+            sources=tuple(sources),
+            warnings=(*self._warnings, *result.warnings),
+            error=result.error,
+            elapsed_s=result.elapsed_s,
+            started=self._started,
+            interrupted=result.interrupted,
+        )
+        for reporter in self._reporters:
+            reporter.finish(summary)
+        if result.error is not None:
+            raise result.error
+
+
+def load_specs(files: Sequence[Path]) -> tuple[dict[str, CompiledSpec], list[Diagnostic]]:
+    """The specs of the files by name, with what there is to say about them."""
+    from mopsus.logics import compile_spec
+    from mopsus.spec import load_file
+
+    compiled: dict[str, CompiledSpec] = {}
+    warnings: list[Diagnostic] = []
+    for file in files:
+        read = load_file(file)
+        warnings += read.warnings
+        for name, spec in read.specs.items():
+            if name in compiled:
+                hint = "rename one of them, or check them one at a time"
+                raise CommandError(f"there are two specs named {name}", hint=hint, code="CLI-002")
+            compiled[name] = compile_spec(spec, read.source)
+            warnings += compiled[name].warnings
+    return compiled, warnings
+
+
+def can_draw() -> bool:
+    """Is Graphviz there?"""
+    import shutil
+
+    return shutil.which("dot") is not None
+
+
+def draw_svg(machine: TableMachine) -> str:
+    """The machine as an SVG element."""
+    from mopsus.cli.picture import draw_picture
+
+    text = draw_picture(machine, "svg").decode()
+    return text[text.index("<svg") :]

@@ -1,0 +1,72 @@
+"""`mopsus watch`: a growing log against specs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mopsus.cli.check import (
+    VIOLATED,
+    BadRowPolicy,
+    BadRows,
+    ExtraSpecs,
+    History,
+    Html,
+    Json,
+    Junit,
+    MaxViolations,
+    NoCode,
+    Quiet,
+    Run,
+    Sarif,
+    TraceFormat,
+    sort_out,
+)
+from mopsus.cli.messages import CommandError
+
+
+def watch(
+    files: Annotated[list[str], typer.Argument(help="Spec files (`*.mop`) and one log.", metavar="SPEC… LOG")],
+    spec: ExtraSpecs = None,
+    format: Annotated[
+        TraceFormat | None, typer.Option("--format", "-f", help="`csv` or `jsonl`, if its detection by content errs.")
+    ] = None,
+    history: History = 32,
+    bad_rows: BadRowPolicy = BadRows.STOP,
+    max_violations: MaxViolations = None,
+    json: Json = False,
+    junit: Junit = None,
+    sarif: Sarif = None,
+    html: Html = None,
+    quiet: Quiet = False,
+    no_code: NoCode = False,
+) -> int:
+    """Follow a growing log, and report verdicts as they happen.
+
+    The log is a CSV or JSON-lines file. It is read from its beginning, through rotation (it is renamed and a new one
+    begun) and truncation, and need not be there yet. Press Ctrl-C to end; the reports are complete then.
+
+    Status 0: nothing violated. 1: violations found. 2: the specs or the log could not be used.
+    """
+    from mopsus.events.trace import Format
+    from mopsus.events.trace import watch as watch_log
+
+    spec_files, logs = sort_out(files, spec or ())
+    if len(logs) != 1 or logs[0] == "-":
+        hint = "start a `mopsus watch` for each; for standard input use `mopsus check SPEC -`"
+        raise CommandError(f"one log can be watched, not {', '.join(logs) or 'none'}", hint=hint, code="CLI-005")
+    run = Run(spec_files, history, not no_code, quiet, json, {"junit": junit, "sarif": sarif, "html": html}, live=True)
+    result = watch_log(
+        run.specs,
+        Path(logs[0]),
+        on_verdict=run.report,
+        bad_rows=bad_rows.value,
+        max_violations=max_violations,
+        format=Format(format.value) if format else None,
+        open_monitor=run.open_monitor,
+    )
+    result.interrupted = False  # it is the way to end
+    run.finish(result, logs)
+    return VIOLATED if result.violations else 0
