@@ -34,7 +34,7 @@ setup: $(VENV)/.built $(VENV)/.system ## build everything, run nothing
 	@:
 
 demo: setup ## check two example logs and explain what is wrong in them
-	@$(BIN)/mopsus demo build/demo
+	@$(BIN)/mopsus demo examples
 
 test: lint core-test python-test other-pythons ## everything a change must pass
 	$(call say,all tests passed)

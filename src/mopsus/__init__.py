@@ -44,3 +44,9 @@ if not TYPE_CHECKING:  # a type checker must see the names above, and no others
 
     def __dir__() -> list[str]:
         return sorted({*globals(), *__all__})
+
+    def _monitor(spec: Spec, *args: object, **options: object) -> object:
+        """A new monitor for this spec; see `mopsus.Monitor`."""
+        return import_module("mopsus.monitor").Monitor(spec, *args, **options)
+
+    Spec.monitor = _monitor

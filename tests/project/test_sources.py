@@ -44,6 +44,15 @@ def test_nothing_below_the_command_line_prints_or_exits(path):
             assert called not in {"print", "exit", "quit", "sys.exit", "os._exit"}, f"line {node.lineno}: {called}"
 
 
+EARLY = [path for path in MODULES if path.relative_to(PACKAGE).parts[0] in {"model", "spec", "logics"}]
+
+
+@pytest.mark.parametrize("path", EARLY, ids=name_of)
+def test_the_stages_before_the_engine_do_without_the_native_core(path):
+    # The import contracts cannot say this: they know no modules that are not written in Python.
+    assert "mopsus._core" not in path.read_text(encoding="utf-8")
+
+
 def error_classes():
     """The names of all exception classes in the package, found by their bases."""
     bases = {}

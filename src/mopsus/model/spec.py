@@ -8,13 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from enum import Enum
-from typing import Any
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
 
 from mopsus.model.errors import Span
 
+if TYPE_CHECKING:
+    from mopsus.model.verdict import Verdict
+    from mopsus.monitor import Monitor
 
-class Severity(str, Enum):
+
+class Severity(StrEnum):
     """How serious a verdict is; `error` makes it count as a violation."""
 
     ERROR = "error"
@@ -22,7 +26,7 @@ class Severity(str, Enum):
     NOTE = "note"
 
 
-class BindingMode(str, Enum):
+class BindingMode(StrEnum):
     """Which instances may report, by how many parameters they bind."""
 
     ANY = "any-binding"
@@ -147,3 +151,10 @@ class Spec:
             if event.name == name:
                 return event
         raise KeyError(name)
+
+    if TYPE_CHECKING:  # the engine is a later stage, so the top-level package binds this
+
+        def monitor(
+            self, on_verdict: Callable[[Verdict], object] | None = None, *, history: int = 32, allow_code: bool = True
+        ) -> Monitor:
+            """A new monitor for this spec; see `mopsus.Monitor`."""
