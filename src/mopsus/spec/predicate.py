@@ -13,6 +13,7 @@ from __future__ import annotations
 import keyword
 import operator
 import re
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -153,7 +154,8 @@ def print_predicate(predicate: Predicate) -> str:
 def field_text(name: str) -> str:
     """A field's name as written in a predicate or `bind`."""
     plain = all(part.isidentifier() and not keyword.iskeyword(part) for part in name.split("."))
-    return name if plain else f"field({quote(name)})"
+    # Python reads some letters as others; such a name must be quoted to stay what it is.
+    return name if plain and unicodedata.is_normalized("NFKC", name) else f"field({quote(name)})"
 
 
 def quote(text: str) -> str:

@@ -7,7 +7,7 @@ item they stand before, in or beside; one inside an item moves to the lines befo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from mopsus.model import BindingMode, Code, Event, Handler, Modifiers, Parameter, Pointcut, Property, Spec, Variable
 from mopsus.spec import pytext
@@ -26,9 +26,9 @@ def print_spec(spec: Spec) -> str:
     return _assemble([code.text for code in spec.imports], [_spec_lines(spec, None)])
 
 
-def format_file(text: str, filename: str = "<string>") -> str:
+def format_file(text: str, filename: str = "<string>", *, logics: Collection[str] | None = None) -> str:
     """A whole file in canonical form, with its comments. Raises `SpecError` if it is wrong."""
-    file = parse_file(text, filename)
+    file = parse_file(text, filename, logics=logics)
     imports: list[str] = []
     for item, code in zip(file.layout.imports, file.imports, strict=True):
         imports += _commented([code.text], _above(item))

@@ -7,6 +7,7 @@ every item is parsed on its own, an error in one does not hide errors in the nex
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass, field
 
 from mopsus.spec import pytext
@@ -36,6 +37,7 @@ _FORMULA_STOP = re.compile(
     rf"|(?P<stop>(?<!\w)@|\}}|^[ \t]*+(?={_ITEM})|^(?={_HEADER}))|(?P<brace>\{{)",
     re.DOTALL | re.MULTILINE,
 )
+_SLASH_COMMENT = re.compile(r"//|/\*")
 _SEMICOLON = re.compile(r"[ \t]*;")
 _ASSIGN = re.compile(r"(?<![=!<>])=(?!=)")
 _PUNCTUATION = {
@@ -142,7 +144,8 @@ class _Scanner:
     def import_line(self) -> Item:
         item = self.begin()
         end = pytext.expression_end(self.text, self.at)
-        self.raw("IMPORT", item, end)
+        comment = _SLASH_COMMENT.search(self.text, self.at, end)
+        self.raw("IMPORT", item, comment.start() if comment else end)
         self.separator()
         return self.finish(item)
 
@@ -489,7 +492,8 @@ class _Scanner:
         return item
 
     def take(self, kind: str, item: Item, end: int) -> None:
-        item.lexemes.append(Lexeme(kind, self.text[self.at : end], self.at, end))
+        # Names are normalised because Python does so with those in bodies, which must stay the same names.
+        item.lexemes.append(Lexeme(kind, unicodedata.normalize("NFKC", self.text[self.at : end]), self.at, end))
         self.at = end
 
     def raw(self, kind: str, item: Item, end: int) -> None:

@@ -1,0 +1,99 @@
+"""Whatever the text, parsing it either succeeds or raises `SpecError`; nothing else, and soon."""
+
+from __future__ import annotations
+
+import random
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mopsus.spec import SpecError, format_file, parse_file
+
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples" / "specs").glob("*.mop"))
+PIECES = ["{", "}", "(", ")", "[", "]", "@", ":", '"', "'", '"""', "#", "//", "/*", "*/", "\\", "\n", "\t", "\0", ";", ",", "!"]
+PIECES += ["&&", "||", "event ", "creation ", "var ", "ere : ", "@match ", "row(", "named(", "bind(", "condition(", "f'{", "é", "="]
+
+
+def survives(text: str) -> bool:
+    """Parse a text; is it a specification?"""
+    try:
+        file = parse_file(text, logics=("ere", "fsm"))
+    except SpecError as error:
+        assert error.diagnostics
+        assert str(error)
+        lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+        assert all(d.span is None or 1 <= d.span.line <= len(lines) for d in error.diagnostics)
+        return False
+    printed = format_file(text, logics=("ere", "fsm"))
+    again = parse_file(printed, logics=("ere", "fsm"))
+    assert again.specs == file.specs
+    assert format_file(printed, logics=("ere", "fsm")) == printed
+    return True
+
+
+def mutate(text: str, source: random.Random) -> str:
+    for _ in range(source.randint(1, 4)):
+        start = source.randrange(len(text) + 1)
+        end = min(len(text), start + source.choice([0, 0, 1, 1, 5, 40]))
+        other = source.randrange(len(text) + 1)
+        filling = source.choice([source.choice(PIECES), "", text[other : other + source.choice([1, 10, 60])]])
+        text = text[:start] + filling + text[end:]
+    return text
+
+
+def run_mutations(seed: int, seconds: float) -> tuple[int, int]:
+    source = random.Random(seed)
+    texts = [path.read_text(encoding="utf-8") for path in EXAMPLES]
+    good = bad = 0
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        mutated = mutate(source.choice(texts), source)
+        try:
+            accepted = survives(mutated)
+        except Exception as error:
+            error.add_note(f"the text was {mutated!r}")
+            raise
+        good, bad = good + accepted, bad + (not accepted)
+    return good, bad
+
+
+def test_mutated_examples():
+    good, bad = run_mutations(1, 3)
+    assert good
+    assert bad
+
+
+@pytest.mark.slow
+def test_mutated_examples_at_length():
+    run_mutations(random.randrange(10**9), 30)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.binary(max_size=300))
+def test_random_bytes(data):
+    survives(data.decode("latin-1"))
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=30).map("".join))
+def test_random_pieces(text):
+    survives(text)
+    survives("Foo(i) {\n" + text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["(" * 20_000, "{" * 20_000, "Foo(i) {" * 5_000, "/*" * 20_000, "x" * 200_000, " " * 200_000, "\n" * 100_000 + "}"]
+    + ["Foo { event a : " + "!" * 20_000, "Foo { event a : " + "(" * 20_000, "Foo { ere : " + "/*" * 50_000]
+    + ["Foo { event a : row(" + "(" * 5_000, "Foo { event a : row(" + "not " * 5_000 + "x) }", "@" * 50_000, '"' * 50_001]
+    + ["Foo { event a { " + "[" * 5_000 + "]" * 5_000 + " } }", "Foo { event a { x = " + "-" * 50_000 + "1 } }", "a:" * 50_000]
+    + ["Foo { event a : condition(" + "+" * 50_000 + "1) }", "Foo {" + "\nevent a {" * 5_000, "Foo {\n" + "%\n" * 50_000],
+    ids=lambda text: text[:24],
+)
+def test_no_text_takes_long(text):
+    start = time.monotonic()
+    survives(text)
+    assert time.monotonic() - start < 10
