@@ -57,7 +57,10 @@ def argument_usage(argument: TyperArgument) -> str:
 
 def option_names(option: TyperOption) -> str:
     names = ", ".join(f"`{name}`" for name in [*option.opts, *option.secondary_opts])
-    return names if option.is_flag else f"{names} `{option.metavar or option.type.name.upper()}`"
+    if option.is_flag:
+        return names
+    choices = "\\|".join(map(str, getattr(option.type, "choices", ())))
+    return f"{names} `{choices or option.metavar or option.type.name.upper()}`"
 
 
 def default(option: TyperOption) -> str:
