@@ -6,7 +6,7 @@ namespace mopsus {
 
 namespace {
 
-constexpr std::int64_t kAhead = 12;  // rows between a prefetch and its use
+constexpr std::int64_t kBlock = 32;  // rows that are looked at ahead
 
 const char* describe(const Column& column) { return column.format().c_str(); }
 
@@ -92,11 +92,11 @@ std::int32_t Monitor::Batch::code(std::int64_t row) {
     return monitor_.code_of(event_->text(row));
 }
 
-// Notes a bad row; false: the batch ends here.
-bool Monitor::Batch::bad(std::int64_t row, BadRow::Why why, std::string column, std::int32_t event) {
+// Notes a bad row, at which the batch ends unless such rows are skipped.
+void Monitor::Batch::bad(std::int64_t row, BadRow::Why why, std::string column, std::int32_t event) {
     if (options_.skip_bad_rows) {
         ++monitor_.bad_rows;
-        return true;
+        return;
     }
     BadRow found;
     found.row = row_number(row);
@@ -106,35 +106,59 @@ bool Monitor::Batch::bad(std::int64_t row, BadRow::Why why, std::string column, 
     for (unsigned p = 0; p < inputs_.size(); ++p)
         if (monitor_.names_[p] == found.column && inputs_[p].column != nullptr) found.type = describe(*inputs_[p].column);
     stop_ = std::move(found);
-    return false;
 }
 
 Slot Monitor::Batch::slot(Engine& engine, unsigned p, std::int64_t row, bool insert) {
     const Input& input = inputs_[p];
     Domain& domain = engine.domain(p);
-    const auto look_up = [&] {
-        const Key key = input.column->key(row, scratch_);
+    const auto look_up = [&](const Key& key) {
         const Slot known = domain.find(key);
         return known != kNil || !insert ? known : domain.insert(key);
     };
-    if (input.remap == nullptr) return look_up();
+    if (input.remap == nullptr) return look_up(input.column->key(row, scratch_));
     const auto at = static_cast<std::size_t>(input.column->integer(row));
     Slot& known = input.remap->slots[at];
     // After a release, a slot may be dead or belong to another value.
     if (known != kNil && (!monitor_.released_ || (domain.serial(known) == input.remap->serials[at] && !domain.dead(known))))
         return known;
-    known = look_up();
+    known = look_up(input.column->key(row, scratch_));
     if (known != kNil) input.remap->serials[at] = domain.serial(known);
     return known;
 }
 
-void Monitor::Batch::prefetch(Engine& engine, std::int64_t row) {
-    for (unsigned p = 0; p < inputs_.size(); ++p) {
+// Memory is far away: ask for what some rows ahead will need, in three rounds over a block, each of
+// which may use what the one before has asked for. What they find is a hint only.
+void Monitor::Batch::look_ahead(Engine& engine, std::int64_t from, std::int64_t to) {
+    const std::size_t width = inputs_.size();
+    const auto each = [&](auto&& visit) {
+        for (std::int64_t row = from; row < to; ++row) {
+            const std::int32_t event = ahead_codes_[static_cast<std::size_t>(row - from)];
+            if (event < 0) continue;
+            for (const std::uint8_t p : monitor_.program_.events[static_cast<std::size_t>(event)].parameters)
+                visit(row, p, ahead_[static_cast<std::size_t>(row - from) * width + p]);
+        }
+    };
+    for (std::int64_t row = from; row < to; ++row) ahead_codes_[static_cast<std::size_t>(row - from)] = code(row);
+    each([&](std::int64_t row, unsigned p, Hint& hint) {
+        hint = {};
         const Input& input = inputs_[p];
-        if (input.remap == nullptr || !input.column->valid(row)) continue;
-        const auto at = static_cast<std::uint64_t>(input.column->integer(row));
-        if (at < input.remap->slots.size() && input.remap->slots[at] != kNil) engine.prefetch(p, input.remap->slots[at]);
-    }
+        if (input.column == nullptr || fault(*input.column, row)) return;
+        if (input.remap != nullptr) {
+            hint.slot = input.remap->slots[static_cast<std::size_t>(input.column->integer(row))];
+        } else {
+            hint.hash = input.column->key(row, scratch_).hash;
+            engine.domain(p).prefetch(hint.hash);
+        }
+    });
+    each([&](std::int64_t, unsigned p, Hint& hint) {
+        if (inputs_[p].remap == nullptr) hint.slot = engine.domain(p).guess(hint.hash);
+        if (hint.slot == kNil) return;
+        engine.domain(p).prefetch_slot(hint.slot);
+        engine.prefetch(p, hint.slot);
+    });
+    each([&](std::int64_t, unsigned p, const Hint& hint) {
+        if (hint.slot != kNil) engine.prefetch_instances(p, hint.slot);
+    });
 }
 
 Engine& Monitor::Batch::engine_of(std::int64_t row) {
@@ -172,43 +196,40 @@ std::optional<BadRow> Monitor::Batch::run() {
 }
 
 void Monitor::Batch::run_rows() {
-    const Program& program = monitor_.program_;
-    std::array<Slot, kMaxParameters> slots{};
-    for (row_ = 0; row_ < length_; ++row_) {
-        if (monitor_.engine_ && row_ + kAhead < length_) prefetch(*monitor_.engine_, row_ + kAhead);
-        const std::int32_t event = code(row_);
-        if (event < 0) {
-            if (event == kIgnored) {
-                ++monitor_.ignored;
-            } else if (event == kRelease) {
-                release_row(row_);
-            } else if (!bad(row_, event == kNoName ? BadRow::Why::NullEvent : BadRow::Why::BadDictionary, "event", -1)) {
-                return;
-            }
-            continue;
-        }
-        const auto id = static_cast<EventId>(event);
-        const std::vector<std::uint8_t>& parameters = program.events[id].parameters;
-        bool good = true;
-        for (const std::uint8_t p : parameters) {
-            const Column* column = inputs_[p].column;
-            std::optional<BadRow::Why> why;
-            if (column == nullptr)
-                why = BadRow::Why::MissingColumn;
-            else
-                why = fault(*column, row_);
-            if (!why) continue;
-            good = false;
-            if (!bad(row_, *why, monitor_.names_[p], event)) return;
-            break;
-        }
-        if (!good) continue;
-        Engine& engine = engine_of(row_);
-        const bool insert = engine.inserts(id);
-        for (std::size_t k = 0; k < parameters.size(); ++k) slots[k] = slot(engine, parameters[k], row_, insert);
-        ++monitor_.seen[id];
-        engine.step(id, slots.data(), *this);
+    ahead_codes_.resize(kBlock);
+    ahead_.resize(kBlock * inputs_.size());
+    for (std::int64_t from = 0; from < length_ && !stop_; from += kBlock) {
+        const std::int64_t to = std::min(from + kBlock, length_);
+        if (monitor_.engine_) look_ahead(*monitor_.engine_, from, to);
+        for (row_ = from; row_ < to && !stop_; ++row_) take_row(row_);
     }
+}
+
+void Monitor::Batch::take_row(std::int64_t row) {
+    const std::int32_t event = code(row);
+    if (event < 0) {
+        if (event == kIgnored) {
+            ++monitor_.ignored;
+        } else if (event == kRelease) {
+            release_row(row);
+        } else {
+            bad(row, event == kNoName ? BadRow::Why::NullEvent : BadRow::Why::BadDictionary, "event", -1);
+        }
+        return;
+    }
+    const auto id = static_cast<EventId>(event);
+    const std::vector<std::uint8_t>& parameters = monitor_.program_.events[id].parameters;
+    for (const std::uint8_t p : parameters) {
+        const Column* column = inputs_[p].column;
+        const std::optional<BadRow::Why> why = column == nullptr ? BadRow::Why::MissingColumn : fault(*column, row);
+        if (why) return bad(row, *why, monitor_.names_[p], event);
+    }
+    Engine& engine = engine_of(row);
+    const bool insert = engine.inserts(id);
+    std::array<Slot, kMaxParameters> slots;
+    for (std::size_t k = 0; k < parameters.size(); ++k) slots[k] = slot(engine, parameters[k], row, insert);
+    ++monitor_.seen[id];
+    engine.step(id, slots.data(), *this);
 }
 
 // ---- the bulk loop: one parameter, one property, dictionary-encoded columns without nulls ----
@@ -252,8 +273,6 @@ void Monitor::Batch::run_bulk_numbers(FlatEngine& engine) {
     const Code* codes = event_->values<Code>();
     const Number* numbers = inputs_[0].column->values<Number>();
     const Slot* slots = inputs_[0].remap->slots.data();
-    const std::uint32_t* cells = engine.table().cells();
-    Table::Row* rows = engine.rows();
 
     // Four counters per name, so that equal neighbours do not wait for each other.
     std::vector<std::array<std::uint64_t, 4>> counts(codes_.size());
@@ -270,26 +289,44 @@ void Monitor::Batch::run_bulk_numbers(FlatEngine& engine) {
         (codes_[k] < 0 ? monitor_.ignored : monitor_.seen[static_cast<std::size_t>(codes_[k])]) += sum;
     }
 
-    for (std::int64_t row = 0; row < length_; ++row) {
-        const std::int32_t code = codes_[codes[row]];
-        if (code < 0) continue;
-        const auto event = static_cast<EventId>(code);
-        const Slot known = slots[numbers[row]];
-        if (known == kNil) {
+    const auto loop = [&]<bool kPast>() {
+        constexpr std::size_t kStride = kPast ? 2 : 1;
+        const std::uint32_t* cells = engine.table().cells();
+        std::uint32_t* words = engine.words();
+        const bool plain = time_ == nullptr && location_ == nullptr && number_ == nullptr;
+        const auto stamp_of = [&](std::int64_t row) {
             row_ = row;
-            const Slot fresh = slot(engine, 0, row, engine.inserts(event));
-            engine.step(event, &fresh, *this);
-            rows = engine.rows();
-            continue;
+            return plain ? Stamp{options_.first_row + row, 0, options_.source, Stamp::Time::None} : stamp();
+        };
+        for (std::int64_t row = 0; row < length_; ++row) {
+            const std::int32_t code = codes_[codes[row]];
+            if (code < 0) continue;
+            const auto event = static_cast<EventId>(code);
+            const Slot known = slots[numbers[row]];
+            if (known == kNil) {
+                row_ = row;
+                const Slot fresh = slot(engine, 0, row, engine.inserts(event));
+                engine.step(event, &fresh, *this);
+                words = engine.words();
+                continue;
+            }
+            std::uint32_t* at = words + known * kStride;
+            const Table::Row before = at[0];
+            const std::uint32_t cell = cells[before + event];
+            at[0] = Table::row_of(cell);
+            if constexpr (kPast) {
+                if (cell != before && at[1] != FlatEngine::kDone) {
+                    at[1] = engine.history().add(at[1], event, stamp_of(row));
+                    if (engine.history().full()) engine.compact_history();
+                }
+            }
+            if ((cell & Table::kNotable) != 0) engine.note(known, event, before, stamp_of(row));
         }
-        const Table::Row before = rows[known];
-        const std::uint32_t cell = cells[before + event];
-        rows[known] = Table::row_of(cell);
-        if ((cell & Table::kNotable) != 0) {
-            row_ = row;
-            engine.note(known, event, before, *this);
-        }
-    }
+    };
+    if (engine.history().on())
+        loop.template operator()<true>();
+    else
+        loop.template operator()<false>();
 }
 
 }  // namespace mopsus

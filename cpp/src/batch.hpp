@@ -27,8 +27,9 @@ private:
     std::int32_t code(std::int64_t row);
     void release_row(std::int64_t row);
     Slot slot(Engine& engine, unsigned p, std::int64_t row, bool insert);
-    void prefetch(Engine& engine, std::int64_t row);
-    bool bad(std::int64_t row, BadRow::Why why, std::string column, std::int32_t event);
+    void look_ahead(Engine& engine, std::int64_t from, std::int64_t to);
+    void take_row(std::int64_t row);
+    void bad(std::int64_t row, BadRow::Why why, std::string column, std::int32_t event);
     void prepare(Input& input, unsigned p);
     Engine& engine_of(std::int64_t row);
 
@@ -52,6 +53,12 @@ private:
     const Column* number_ = nullptr;
     std::vector<Input> inputs_;
     std::vector<std::int32_t> codes_;  // of the dictionary of event names
+    struct Hint {
+        std::uint32_t hash = 0;
+        Slot slot = kNil;
+    };
+    std::vector<std::int32_t> ahead_codes_;
+    std::vector<Hint> ahead_;
     std::int64_t row_ = 0;
     std::string scratch_;
     std::optional<BadRow> stop_;

@@ -6,16 +6,18 @@
 namespace mopsus {
 
 bool FlatEngine::fits(const Program& program) {
-    if (program.parameters > 1) return false;
+    if (program.parameters > 1 || program.machines.empty()) return false;
     for (const EventDecl& event : program.events)
         if (event.mask() != program.all()) return false;
     return true;
 }
 
 FlatEngine::FlatEngine(const Program& program, Listener& listener)
-    : Engine(program, listener), history_(program.history), states_(program.machines.size()) {
+    : Engine(program, listener),
+      history_(program.history),
+      stride_(static_cast<std::uint32_t>(program.machines.size()) + (program.history != 0 ? 1 : 0)) {
     for (const EventDecl& event : program.events) guarded_ = guarded_ || event.guarded;
-    domains_.push_back(std::make_unique<Domain>());
+    domains_.push_back(std::make_unique<Domain>(0, values_));
     // Without a parameter there is one instance; it has slot 1, whose value nobody looks up.
     if (program.parameters == 0) domains_[0]->insert(Key::of_bits(KeyKind::Null, 0));
 }
@@ -26,35 +28,32 @@ FlatEngine::~FlatEngine() {
 }
 
 void FlatEngine::begin(Slot slot) {
-    if (slot >= live_.size()) {
-        const std::size_t room = slot < 16 ? 16 : slot + slot / 2;
-        for (std::size_t k = 0; k < states_.size(); ++k) states_[k].resize(room, tables_[k].initial());
-        live_.resize(room, kAbsent);
-        if (history_.on()) past_.resize(room, 0);
-        if (program_.variables) users_.resize(room, 0);
+    if (slot >= slots_) {
+        slots_ = slot < 16 ? 16 : slot + slot / 2;
+        words_.resize(static_cast<std::size_t>(slots_) * stride_, kAbsent);
+        done_.resize(slots_);
+        if (program_.variables) users_.resize(slots_, 0);
     }
-    live_[slot] = kLive;
-    for (std::size_t k = 0; k < states_.size(); ++k) states_[k][slot] = tables_[k].initial();
-    if (history_.on()) past_[slot] = history_.open();
+    std::uint32_t* words = at(slot);
+    for (std::size_t k = 0; k < tables_.size(); ++k) words[k] = tables_[k].initial();
+    if (history_.on()) words[tables_.size()] = 0;
+    done_[slot] = false;
     if (program_.variables) users_[slot] = listener_.fork(0);
     ++counts_.created;
 }
 
-bool FlatEngine::any_alive(Slot slot) const {
+bool FlatEngine::any_alive(Slot slot) {
     for (std::size_t k = 0; k < tables_.size(); ++k)
-        if (tables_[k].alive(states_[k][slot], 0)) return true;
+        if (tables_[k].alive(at(slot)[k], 0)) return true;
     return false;
 }
 
 // The instance will never report again. Its slot remembers that it existed.
 void FlatEngine::retire(Slot slot) {
-    if (live_[slot] != kLive) return;
-    live_[slot] = kDone;
+    if (done_[slot]) return;
+    done_[slot] = true;
     ++counts_.collected;
-    if (history_.on()) {
-        history_.close(past_[slot]);
-        past_[slot] = 0;
-    }
+    if (history_.on()) at(slot)[tables_.size()] = kDone;
     if (program_.variables) listener_.drop(std::exchange(users_[slot], 0));
 }
 
@@ -75,95 +74,94 @@ void FlatEngine::report(Slot slot, unsigned property, EventId event, Table::Row 
         report.instance = {0, slot, domains_[0]->serial(slot)};
         report.user = program_.variables ? users_[slot] : 0;
         report.values = values(slot);
-        if (history_.on()) report.witness = history_.read(past_[slot]);
+        if (history_.on()) report.witness = history_.read(at(slot)[tables_.size()]);
         listener_.report(std::move(report));
     }
 }
 
-void FlatEngine::note(Slot slot, EventId event, Table::Row before, Origin& origin) {
-    if (live_[slot] != kLive) return;
-    report(slot, 0, event, before, origin.stamp());
+void FlatEngine::note(Slot slot, EventId event, Table::Row before, const Stamp& stamp) {
+    if (done_[slot]) return;
+    report(slot, 0, event, before, stamp);
     if (!any_alive(slot)) retire(slot);
+}
+
+void FlatEngine::compact_history() {
+    history_.compact([&](auto&& visit) {
+        for (Slot slot = 0; slot < slots_; ++slot)
+            if (present(slot) && at(slot)[tables_.size()] != kDone) visit(at(slot)[tables_.size()]);
+    });
 }
 
 void FlatEngine::step(EventId event, const Slot* slots, Origin& origin) {
     const Slot slot = program_.parameters == 0 ? 1 : slots[0];
-    if (slot == 0) return;
-    if (!started(slot)) {
+    if (slot == kNil) return;
+    if (!present(slot)) {
         if (!program_.events[event].creation) return;
         begin(slot);
     }
-    if (live_[slot] == kDone) return;
-    const InstanceRef self{0, slot, domains_[0]->serial(slot)};
+    if (done_[slot]) return;
     if (program_.events[event].guarded) {
+        const InstanceRef self{0, slot, domains_[0]->serial(slot)};
         if (!listener_.admit(event, self, program_.variables ? users_[slot] : 0, values(slot))) return;
-        // The listener ran code of the user's: the instance may be gone.
-        if (domains_[0]->kind(slot) == KeyKind::None || domains_[0]->serial(slot) != self.serial || live_[slot] != kLive)
-            return;
     }
-    std::uint32_t notable = 0;
-    bool moved = false;
+    std::uint32_t* words = at(slot);
     // Few specifications have many properties; remember the rows before the step on the stack.
-    constexpr std::size_t kSmall = 16;
+    constexpr std::size_t kSmall = 8;
     std::array<Table::Row, kSmall> small;
-    std::vector<Table::Row> large;
-    Table::Row* before = small.data();
-    if (tables_.size() > kSmall) {
-        large.resize(tables_.size());
-        before = large.data();
-    }
+    std::vector<Table::Row> large(tables_.size() > kSmall ? tables_.size() : 0);
+    Table::Row* before = large.empty() ? small.data() : large.data();
+    std::uint32_t cells = 0;
+    bool moved = false;
     for (std::size_t k = 0; k < tables_.size(); ++k) {
-        before[k] = states_[k][slot];
+        before[k] = words[k];
         const std::uint32_t cell = tables_[k].step(before[k], event);
-        notable |= cell;
-        states_[k][slot] = Table::row_of(cell);
-        moved = moved || states_[k][slot] != before[k];
+        cells |= cell;
+        words[k] = Table::row_of(cell);
+        moved = moved || words[k] != before[k];
     }
-    notable &= Table::kNotable;
-    if (notable == 0 && !(history_.on() && moved)) return;
+    const bool notable = (cells & Table::kNotable) != 0;
+    if (!notable && !(history_.on() && moved)) return;
     const Stamp stamp = origin.stamp();
-    if (history_.on() && (moved || notable != 0)) history_.add(past_[slot], {event, stamp});
-    if (notable == 0) return;
-    for (unsigned k = 0; k < tables_.size(); ++k) report(slot, k, event, before[k], stamp);
-    if (domains_[0]->serial(slot) == self.serial && live_[slot] == kLive && !any_alive(slot)) retire(slot);
+    if (history_.on()) words[tables_.size()] = history_.add(words[tables_.size()], event, stamp);
+    if (notable) {
+        for (unsigned k = 0; k < tables_.size(); ++k) report(slot, k, event, before[k], stamp);
+        if (!any_alive(slot)) retire(slot);
+    }
+    if (history_.full()) compact_history();
 }
 
 void FlatEngine::forget(unsigned p, Slot slot) {
-    if (slot < live_.size()) {
+    if (present(slot)) {
         retire(slot);
-        live_[slot] = kAbsent;
+        at(slot)[0] = kAbsent;
     }
     domains_[p]->recycle(slot);
 }
 
 bool FlatEngine::reset(InstanceRef instance) {
     const Slot slot = instance.id;
-    if (!started(slot) || live_[slot] != kLive || domains_[0]->serial(slot) != instance.serial) return false;
-    for (std::size_t k = 0; k < states_.size(); ++k) states_[k][slot] = tables_[k].initial();
-    if (history_.on()) history_.clear(past_[slot]);
+    if (!present(slot) || done_[slot] || domains_[0]->serial(slot) != instance.serial) return false;
+    for (std::size_t k = 0; k < tables_.size(); ++k) at(slot)[k] = tables_[k].initial();
+    if (history_.on()) at(slot)[tables_.size()] = 0;
     return true;
 }
 
 std::size_t FlatEngine::bytes() const {
-    std::size_t bytes = history_.bytes() + live_.capacity() + past_.capacity() * sizeof(std::uint32_t) +
-                        users_.capacity() * sizeof(std::uint64_t);
-    for (const auto& domain : domains_) bytes += domain->bytes();
-    for (const auto& states : states_) bytes += states.capacity() * sizeof(Table::Row);
-    return bytes;
+    return history_.bytes() + domains_[0]->bytes() + words_.capacity() * sizeof(std::uint32_t) + done_.capacity() / 8 +
+           users_.capacity() * sizeof(std::uint64_t);
 }
 
 void FlatEngine::transfer(Archive& archive) {
-    std::vector<Slot> slots = transfer_domain(archive, *domains_[0], [this](Slot slot) { return started(slot); });
+    const std::vector<Slot> slots = transfer_domain(archive, *domains_[0], [this](Slot slot) { return present(slot); });
     for (const Slot slot : slots) {
-        const auto how = archive.number(archive.reading() ? 0 : live_[slot], kLive, kDone);
+        const bool done = archive.number(!archive.reading() && done_[slot], 0, 1) != 0;
         if (archive.reading()) begin(slot);
-        for (std::size_t k = 0; k < states_.size(); ++k)
-            states_[k][slot] = transfer_row(archive, tables_[k], states_[k][slot]);
-        if (how == kDone) {
+        for (std::size_t k = 0; k < tables_.size(); ++k) at(slot)[k] = transfer_row(archive, tables_[k], at(slot)[k]);
+        if (done) {
             if (archive.reading()) retire(slot);
             continue;
         }
-        if (history_.on()) transfer_history(archive, history_, past_[slot], program_.events.size());
+        if (history_.on()) at(slot)[tables_.size()] = transfer_history(archive, history_, at(slot)[tables_.size()], program_.events.size());
         if (program_.variables) users_[slot] = transfer_user(archive, listener_, users_[slot]);
     }
     archive.field(counts_.created);

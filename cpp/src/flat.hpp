@@ -1,5 +1,5 @@
 // The engine for programs whose events all bind the same, at most one, parameter: an instance
-// is a slot, and slicing needs no joins. States lie densely, one vector per property.
+// is a slot, and slicing needs no joins. What a step touches lies densely by slot.
 #pragma once
 
 #include "mopsus/engine.hpp"
@@ -20,31 +20,37 @@ public:
     std::size_t bytes() const override;
     void transfer(Archive& archive) override;
     void prefetch(unsigned, Slot slot) const override {
-        if (slot < states_[0].size()) __builtin_prefetch(&states_[0][slot]);
+        if (slot < slots_) __builtin_prefetch(&words_[static_cast<std::size_t>(slot) * stride_]);
     }
 
-    // For the bulk loop, which steps a single property without history: the state of every slot.
-    bool bulk() const { return tables_.size() == 1 && !history_.on() && !guarded_ && !program_.variables; }
+    // For the bulk loop over one property: its table, and the words of every slot: the row of the
+    // table and, with history, the head of the past.
+    bool bulk() const { return tables_.size() == 1 && !guarded_ && !program_.variables; }
     const Table& table() const { return tables_[0]; }
-    Table::Row* rows() { return states_[0].data(); }
-    // Make room for a new slot and start its instance.
-    void begin(Slot slot);
+    std::uint32_t* words() { return words_.data(); }
+    History& history() { return history_; }
+    void compact_history();
     // What a notable step of the bulk loop still has to do.
-    void note(Slot slot, EventId event, Table::Row before, Origin& origin);
+    void note(Slot slot, EventId event, Table::Row before, const Stamp& stamp);
+
+    static constexpr std::uint32_t kAbsent = 0xFFFFFFFF;  // for a row: no instance (yet)
+    static constexpr std::uint32_t kDone = 0xFFFFFFFF;    // for a head: the instance will never report again
 
 private:
-    bool started(Slot slot) const { return slot < live_.size() && live_[slot] != kAbsent; }
+    std::uint32_t* at(Slot slot) { return &words_[static_cast<std::size_t>(slot) * stride_]; }
+    bool present(Slot slot) { return slot < slots_ && at(slot)[0] != kAbsent; }
+    void begin(Slot slot);
     void retire(Slot slot);
     void report(Slot slot, unsigned property, EventId event, Table::Row before, const Stamp& stamp);
-    bool any_alive(Slot slot) const;
+    bool any_alive(Slot slot);
     std::vector<Value> values(Slot slot) const;
 
-    enum : std::uint8_t { kAbsent, kLive, kDone };
     bool guarded_ = false;
     History history_;
-    std::vector<std::vector<Table::Row>> states_;  // [property][slot]
-    std::vector<std::uint8_t> live_;
-    std::vector<std::uint32_t> past_;   // history handles, with history
+    std::uint32_t stride_;      // a row per property, and the head of the past with history
+    std::uint32_t slots_ = 0;   // room for so many
+    std::vector<std::uint32_t> words_;
+    std::vector<bool> done_;
     std::vector<std::uint64_t> users_;  // the listener's words, with variables
 };
 

@@ -135,7 +135,6 @@ SlicingEngine::Id SlicingEngine::add_instance(unsigned k, const Values& values, 
         push_back(leaf_at(below, make_leaf(below, values)) + place.ends, id,
                   [&](Id other) { return kind.pool.at(other) + place.links; });
     }
-    if (history_.on()) at[kind.past] = history_.open();
     ++counts_.created;
     return id;
 }
@@ -178,7 +177,7 @@ void SlicingEngine::define_to(const Join& join, Id source, const Values& given, 
     std::uint32_t* at = to.pool.at(id);
     for (std::size_t k = 0; k < tables_.size(); ++k) at[to.states + k] = origin[from.states + k];
     at[to.flags] |= origin[from.flags] & kMourning;
-    if (history_.on()) history_.copy(origin[from.past], at[to.past]);
+    if (history_.on()) at[to.past] = origin[from.past];
     if (program_.variables) Domain::store64(at + to.user, listener_.fork(Domain::load64(origin + from.user)));
     turn.fresh.emplace_back(join.target, id);
 }
@@ -227,7 +226,6 @@ void SlicingEngine::remove(unsigned k, Id id) {
                [&](Id other) { return kind.pool.at(other) + place.links; });
     }
     leaf_at(*leaves_[kind.leaf_kind], at[kind.leaf])[kExact] = kDone;
-    if (history_.on()) history_.close(at[kind.past]);
     const std::uint64_t user = program_.variables ? Domain::load64(at + kind.user) : 0;
     at[kind.flags] = 0;
     kind.pool.give_back(id);
@@ -324,6 +322,13 @@ void SlicingEngine::step(EventId event, const Slot* slots, Origin& origin) {
                 take(list.instance_kind, at, event, turn);
     }
     if (!turn.fresh.empty() || !turn.reports.empty() || !turn.doomed.empty()) finish(turn);
+    if (history_.full()) compact_history();
+}
+
+void SlicingEngine::prefetch_instances(unsigned p, Slot slot) {
+    const std::uint32_t* leaf = domains_[p]->extra(slot);
+    for (const List& list : leaves_[singles_[p]]->lists)
+        if (leaf[list.ends] != kNil) __builtin_prefetch(record(list.instance_kind, leaf[list.ends]));
 }
 
 // Conditions and actions run code of the user's, which may send events: fix first who takes part.
@@ -369,7 +374,7 @@ void SlicingEngine::conclude(unsigned k, Id id, EventId event, const Table::Row*
     InstanceKind& kind = instances_[k];
     std::uint32_t* at = kind.pool.at(id);
     const Stamp stamp = turn.origin.stamp();
-    if (history_.on()) history_.add(at[kind.past], {event, stamp});
+    if (history_.on()) at[kind.past] = history_.add(at[kind.past], event, stamp);
     const bool heard = (program_.binding != Binding::Full || kind.mask == program_.all());
     for (std::size_t p = 0; heard && p < tables_.size(); ++p) {
         const Table::Outcome& outcome = tables_[p].outcome(before[p], event);
@@ -389,6 +394,14 @@ void SlicingEngine::conclude(unsigned k, Id id, EventId event, const Table::Row*
         }
     }
     if (!alive_now(k, id)) turn.doomed.emplace_back(k, id);
+}
+
+void SlicingEngine::compact_history() {
+    history_.compact([&](auto&& visit) {
+        for (InstanceKind& kind : instances_)
+            for (Id id = 1; id <= kind.pool.last(); ++id)
+                if ((kind.pool.at(id)[kind.flags] & kPresent) != 0) visit(kind.pool.at(id)[kind.past]);
+    });
 }
 
 // An instance that matters makes every less informative one non-maximal, now and for ever.
@@ -433,7 +446,7 @@ bool SlicingEngine::reset(InstanceRef ref) {
     if (!present(ref)) return false;
     std::uint32_t* at = record(ref.kind, ref.id);
     for (std::size_t k = 0; k < tables_.size(); ++k) at[instances_[ref.kind].states + k] = tables_[k].initial();
-    if (history_.on()) history_.clear(at[instances_[ref.kind].past]);
+    if (history_.on()) at[instances_[ref.kind].past] = 0;
     return true;
 }
 
@@ -511,7 +524,7 @@ void SlicingEngine::transfer(Archive& archive) {
                 at[kind.states + p] = transfer_row(archive, tables_[p], at[kind.states + p]);
             const std::uint64_t mourning = archive.number(at[kind.flags] & kMourning, 0, kMourning);
             if (reading) at[kind.flags] |= static_cast<std::uint32_t>(mourning) & kMourning;
-            if (history_.on()) transfer_history(archive, history_, at[kind.past], program_.events.size());
+            if (history_.on()) at[kind.past] = transfer_history(archive, history_, at[kind.past], program_.events.size());
             if (program_.variables)
                 Domain::store64(at + kind.user, transfer_user(archive, listener_, Domain::load64(at + kind.user)));
         }

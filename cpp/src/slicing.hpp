@@ -28,6 +28,7 @@ public:
     void prefetch(unsigned p, Slot slot) const override {
         __builtin_prefetch(const_cast<Domain&>(*domains_[p]).extra(slot));
     }
+    void prefetch_instances(unsigned p, Slot slot) override;
 
 private:
     using Id = std::uint32_t;
@@ -125,6 +126,7 @@ private:
     void take_guarded(const Plan& plan, Id leaf, EventId event, Turn& turn);
     void conclude(unsigned kind, Id id, EventId event, const Table::Row* before, Turn& turn);
     void finish(Turn& turn);
+    void compact_history();
     bool alive(unsigned kind, Id id, Mask dead);
     bool alive_now(unsigned kind, Id id);
     bool connected(unsigned kind, Id id);

@@ -46,9 +46,10 @@ inline Table::Row transfer_row(Archive& archive, const Table& table, Table::Row 
            table.events();
 }
 
-inline void transfer_history(Archive& archive, History& history, std::uint32_t handle, std::size_t events) {
+inline History::Head transfer_history(Archive& archive, History& history, History::Head head, std::size_t events) {
     std::vector<PastEvent> past;
-    if (!archive.reading()) past = history.read(handle);
+    if (!archive.reading()) past = history.read(head);
+    History::Head read = 0;
     const std::uint64_t count = archive.number(past.size(), 0, 0xFFFFFF);
     for (std::uint64_t k = 0; k < count; ++k) {
         PastEvent event = archive.reading() ? PastEvent{} : past[k];
@@ -57,8 +58,9 @@ inline void transfer_history(Archive& archive, History& history, std::uint32_t h
         event.stamp.time = archive.number(event.stamp.time);
         archive.field(event.stamp.time_kind, 0, 2);
         archive.field(event.stamp.location, 0, 0xFFFFFFFF);
-        if (archive.reading()) history.add(handle, event);
+        if (archive.reading()) read = history.add(read, event.event, event.stamp);
     }
+    return archive.reading() ? read : head;
 }
 
 inline std::uint64_t transfer_user(Archive& archive, Listener& listener, std::uint64_t user) {

@@ -30,7 +30,13 @@ public:
     Slot find(const Key& key) const {
         return index_.find(key.hash, [&](Slot slot) { return same(slot, key); });
     }
-    void prefetch(const Key& key) const { index_.prefetch(key.hash); }
+    // For those who know what comes: bring the index near; the slot that a hash probably belongs to
+    // (0: none); bring a slot near.
+    void prefetch(std::uint32_t hash) const { index_.prefetch(hash); }
+    Slot guess(std::uint32_t hash) const {
+        return index_.find(hash, [](Slot) { return true; });
+    }
+    void prefetch_slot(Slot slot) const { __builtin_prefetch(pool_.at(slot)); }
 
     Slot insert(const Key& key) {
         const Slot slot = pool_.take();

@@ -20,8 +20,8 @@ struct Stamp {
     enum class Time : std::uint8_t { None, Int, Float };
     std::int64_t row = 0;  // 0: not from a trace
     std::uint64_t time = 0;
-    Time time_kind = Time::None;
     std::uint32_t location = 0;  // a number that the event source gives out; 0: unknown
+    Time time_kind = Time::None;
 };
 
 class Origin {
@@ -96,8 +96,9 @@ public:
     virtual bool reset(InstanceRef instance) = 0;
     virtual std::size_t bytes() const = 0;
     virtual void transfer(Archive& archive) = 0;
-    // Hint that a step with this slot is near.
+    // Hints that a step with this slot is near: bring what is known of it, and then the instances.
     virtual void prefetch(unsigned, Slot) const {}
+    virtual void prefetch_instances(unsigned, Slot) {}
 
     // One domain per parameter (and one without a use where there are none).
     Domain& domain(unsigned p) { return *domains_[p]; }

@@ -1,5 +1,9 @@
 // The last events of each instance's slice, for witnesses. Events that change nothing are not
 // remembered: they do not explain a verdict.
+//
+// All events go to one log, each with the number of the one before it in its slice; an instance
+// holds the number of its last. So remembering is a sequential write, and an instance derived from
+// another shares its past. When the log has doubled, what is still reachable is copied to a new one.
 #pragma once
 
 #include <vector>
@@ -10,57 +14,50 @@ namespace mopsus {
 
 class History {
 public:
+    using Head = std::uint32_t;  // 0: nothing yet
+
     explicit History(std::uint32_t limit) : limit_(limit) {}
 
     bool on() const { return limit_ != 0; }
 
-    // Handles are numbered from 1.
-    std::uint32_t open() {
-        if (free_.empty()) {
-            rings_.emplace_back();
-            return static_cast<std::uint32_t>(rings_.size());
-        }
-        const std::uint32_t handle = free_.back();
-        free_.pop_back();
-        return handle;
+    Head add(Head before, EventId event, const Stamp& stamp) {
+        log_.push_back({stamp, before, event});
+        return static_cast<Head>(log_.size());
     }
-    void close(std::uint32_t handle) {
-        rings_[handle - 1] = {};
-        free_.push_back(handle);
-    }
-    void clear(std::uint32_t handle) { rings_[handle - 1] = {}; }
-    void copy(std::uint32_t from, std::uint32_t to) { rings_[to - 1] = rings_[from - 1]; }
-    void add(std::uint32_t handle, const PastEvent& event) {
-        Ring& ring = rings_[handle - 1];
-        if (ring.events.size() < limit_) {
-            ring.events.push_back(event);
-        } else {
-            ring.events[ring.oldest] = event;
-            ring.oldest = (ring.oldest + 1) % limit_;
-        }
-    }
-    std::vector<PastEvent> read(std::uint32_t handle) const {
-        const Ring& ring = rings_[handle - 1];
+    std::vector<PastEvent> read(Head head) const {
         std::vector<PastEvent> events;
-        events.reserve(ring.events.size());
-        for (std::size_t k = 0; k < ring.events.size(); ++k)
-            events.push_back(ring.events[(ring.oldest + k) % ring.events.size()]);
-        return events;
+        for (; head != 0 && events.size() < limit_; head = log_[head - 1].before)
+            events.push_back({log_[head - 1].event, log_[head - 1].stamp});
+        return {events.rbegin(), events.rend()};
     }
-    std::size_t bytes() const {
-        std::size_t bytes = rings_.capacity() * sizeof(Ring);
-        for (const Ring& ring : rings_) bytes += ring.events.capacity() * sizeof(PastEvent);
-        return bytes;
+    // Is it time to forget what no instance can reach?
+    bool full() const { return log_.size() >= capacity_; }
+    // `each_head(visit)` calls `visit` with a reference to the head of every instance.
+    template <class EachHead>
+    void compact(EachHead&& each_head) {
+        std::vector<Entry> old = std::move(log_);
+        log_ = {};
+        std::vector<const Entry*> kept;
+        each_head([&](Head& head) {
+            kept.clear();
+            for (Head at = head; at != 0 && kept.size() < limit_; at = old[at - 1].before) kept.push_back(&old[at - 1]);
+            head = 0;
+            for (auto entry = kept.rbegin(); entry != kept.rend(); ++entry) head = add(head, (*entry)->event, (*entry)->stamp);
+        });
+        capacity_ = log_.size() * 2 > kSmallest ? log_.size() * 2 : kSmallest;
     }
+    std::size_t bytes() const { return log_.capacity() * sizeof(Entry); }
 
 private:
-    struct Ring {
-        std::vector<PastEvent> events;
-        std::uint32_t oldest = 0;
+    struct Entry {
+        Stamp stamp;
+        Head before;
+        EventId event;
     };
+    static constexpr std::size_t kSmallest = 1U << 16;
     std::uint32_t limit_;
-    std::vector<Ring> rings_;
-    std::vector<std::uint32_t> free_;
+    std::size_t capacity_ = kSmallest;
+    std::vector<Entry> log_;
 };
 
 }  // namespace mopsus
