@@ -25,6 +25,10 @@ def test_generated_pages_are_what_the_code_says():
     run(sys.executable, "tools/make_reference.py", "--check")
 
 
+def test_the_picture_is_what_the_command_prints():
+    run(sys.executable, "tools/make_picture.py", "--check")
+
+
 def test_the_site_builds(tmp_path):
     # Not --quiet: that would also silence the warnings that --strict counts.
     run(Path(sys.executable).with_name("mkdocs"), "build", "--strict", "--site-dir", tmp_path)
