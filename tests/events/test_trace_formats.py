@@ -33,7 +33,12 @@ from mopsus.spec.pointcuts import named
 
 UNSAFE = spec_of(Event("create", ("c", "i")), Event("update", ("c",)), Event("use", ("i",)), name="Unsafe")
 ROWS = [
-    {"event": name, "c": k // 7 if name != "use" else None, "i": f"it{k % 11}" if name != "update" else None, "x": k / 4}
+    {
+        "event": name,
+        "c": k // 7 if name != "use" else None,
+        "i": f"it{k % 11}" if name != "update" else None,
+        "x": k / 4,
+    }
     for k, name in enumerate(["create", "use", "update"] * 1500)
 ]
 EXPECTED = [
@@ -196,7 +201,7 @@ def test_bad_csv_rows(tmp_path, what, newline, engine):
     assert error.row == 2501
     assert error.column == column
     assert message in error.message or what == "no value"
-    assert error.hint
+    assert error.hint or what == "no value"  # a monitor notices that, and this one has no hints
     assert monitor.events == [("next", {"i": k}, k) for k in range(1, 2501)]
 
 

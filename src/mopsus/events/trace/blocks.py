@@ -39,11 +39,10 @@ def cut_blocks(pieces: Iterable[bytes], *, quotes: bool) -> Iterator[bytes]:
         except UnreadableError:
             cut = last_row_end(pending, quotes)
             if cut:
-                yield bytes(pending[:cut])
+                yield _taken(pending, cut)
             raise
         while len(pending) >= BLOCK and (cut := last_row_end(pending, quotes, BLOCK)):
-            yield bytes(pending[:cut])
-            del pending[:cut]
+            yield _taken(pending, cut)
         if len(pending) > LONGEST_ROW:
             raise endless_row(quotes=quotes)
     if pending:
@@ -54,6 +53,13 @@ def endless_row(*, quotes: bool) -> UnreadableError:
     """The error for a row beyond all measure."""
     hint = "look for a quote that is not closed" if quotes else "is this really a file of JSON lines?"
     return UnreadableError(f"a row is longer than {LONGEST_ROW >> 20} MiB", hint)
+
+
+def _taken(pending: bytearray, end: int) -> bytes:
+    with memoryview(pending) as view:
+        taken = bytes(view[:end])
+    del pending[:end]
+    return taken
 
 
 def _fill(pending: bytearray, stream: Iterator[bytes], wanted: int) -> bool:
@@ -86,12 +92,13 @@ def last_row_end(text: bytearray, quotes: bool, limit: int | None = None) -> int
 
 def _scan_row_end(text: bytearray, end: int) -> int:
     cut = position = 0
-    for match in _QUOTED.finditer(text):
-        newline = text.rfind(b"\n", position, min(match.start(), end)) + 1
-        cut = max(cut, newline)
-        position = match.end()
-        if position >= end and cut:
-            return cut
-    if position < len(text):
-        cut = max(cut, text.rfind(b"\n", position, max(end, position)) + 1) or text.find(b"\n", position) + 1
+    quoted = [match.span() for match in _QUOTED.finditer(text)]
+    for start, stop in (*quoted, (len(text), len(text))):
+        cut = max(cut, text.rfind(b"\n", position, min(start, end)) + 1)
+        if start >= end:
+            # What lies further on must not matter, because more of it may be there another time.
+            beyond = cut or text.find(b"\n", max(position, end), start) + 1
+            if beyond:
+                return beyond
+        position = stop
     return cut

@@ -63,10 +63,11 @@ def parse_cell(cell: bytes, type: ColumnType) -> Scalar:
 
 def _parse_int(cell: bytes) -> int:
     if _INT.fullmatch(cell):
-        if len(cell) <= 20 or len(cell.lstrip(b"-0")) <= 19:  # int() refuses to read thousands of digits
-            number = int(cell)
-            if number in INT64:
-                return number
+        digits = cell.lstrip(b"-").lstrip(b"0") or b"0"  # int() refuses to read thousands of digits
+        number = int(digits) if len(digits) <= 19 else INT64.stop
+        number = -number if cell.startswith(b"-") else number
+        if number in INT64 and len(digits) <= 19:
+            return number
         raise ValueError("beyond 64 bits")
     if _HEX.fullmatch(cell):
         return (int(cell, 16) ^ 2**63) - 2**63 if len(cell) == 18 else int(cell, 16)

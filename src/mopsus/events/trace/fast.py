@@ -73,11 +73,12 @@ def _read_csv(block: bytes, layout: CsvLayout, wanted: dict[str, DataType]) -> T
         )
     except (pa.ArrowException, UnicodeError):
         return None
-    return table if table.num_rows == _count_lines(block) else None
+    # Only a quoted field can have a newline in it; then rows and lines differ.
+    return table if b'"' not in block or table.num_rows == _count_lines(block) else None
 
 
 def _is_simple_csv(block: bytes) -> bool:
-    if block.count(b"\r") != block.count(b"\r\n"):
+    if b"\r" in block and block.count(b"\r") != block.count(b"\r\n"):
         return False
     # A quote that is still open at the end of the file closes silently in pyarrow.
     return block.endswith(b"\n") or b'"' not in block

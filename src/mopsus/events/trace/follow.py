@@ -103,10 +103,13 @@ class Follower:
         return _Open(file, (status.st_dev, status.st_ino))
 
     def _drain(self, current: _Open) -> Iterator[Whole]:
-        if self._was_truncated(current):
-            yield from self._finish()
-            current.offset, current.tail = 0, b""
-        while piece := os.pread(current.file.fileno(), PIECE, current.offset):
+        while True:
+            if self._was_truncated(current):
+                yield from self._finish()
+                current.offset, current.tail = 0, b""
+            piece = os.pread(current.file.fileno(), PIECE, current.offset)
+            if not piece:
+                return
             current.offset += len(piece)
             current.tail = (current.tail + piece)[-TAIL:]
             self._pending += piece

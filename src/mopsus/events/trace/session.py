@@ -117,13 +117,19 @@ class Session:
         error = self._first_incomplete(batch, tables) if self._bad_rows == "stop" and len(tables) > 1 else None
         if error is not None:
             tables = [_rows_before(table, batch, error.row or 0) for table in tables]
-        for watcher, table, (_, unmatched) in zip(self.watchers, tables, found, strict=True):
-            watcher.unmatched += unmatched
-            watcher.monitor.run(table, source=batch.source, first_row=batch.first_row, bad_rows=self._bad_rows)
-        self.rows += len(batch)
-        self.ignored += len(batch) - count_used(batch.data, [watcher.recogniser for watcher in self.watchers])
+        try:
+            for watcher, table, (_, unmatched) in zip(self.watchers, tables, found, strict=True):
+                watcher.unmatched += unmatched
+                watcher.monitor.run(table, source=batch.source, first_row=batch.first_row, bad_rows=self._bad_rows)
+        except TraceError as failure:
+            error = failure
+        self._count(batch.data if error is None else _rows_before(batch.data, batch, error.row or batch.first_row))
         if error is not None:
             raise error
+
+    def _count(self, table: Table) -> None:
+        self.rows += table.num_rows
+        self.ignored += table.num_rows - count_used(table, [watcher.recogniser for watcher in self.watchers])
 
     def _first_incomplete(self, batch: TraceBatch, tables: Sequence[Table]) -> TraceError | None:
         """The first row that lacks a value which one of the specs needs."""
