@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from mopsus.logics.ere.syntax import Ere, Op
 from mopsus.logics.machines.automaton import too_large
 
-MAX_WEIGHT = 2_000_000
+MAX_WEIGHT = 1_000_000
 """How many subexpressions, and references between them, may be stored."""
 
 EMPTY, EPSILON, ALL = 0, 1, 2  # the numbers of `empty`, `epsilon` and `~empty`

@@ -3,8 +3,8 @@
 All analyses are about *reports*. On a transition the machine reports the goal categories of
 the target state, except those that are final there and that the source state has too: a final
 verdict is reported once. Where the machine may be reset (`Request.restart` when such a category
-is entered, `Request.interrupted` after any event), it goes on from its initial state or from
-the target, and everything here covers both: a verdict that a reset can undo is not final.
+is reported, `Request.interrupted` after any event), it goes on from its initial state or from
+the target, and the sets cover both.
 
 Event sets are bit masks here. There can be exponentially many, so their number is bounded:
 beyond `MAX_SETS` the events that the request calls alike are taken together, and if that does
@@ -46,7 +46,7 @@ def analyse(automaton: Automaton, request: Request, begins: frozenset[str] | Non
 
     `begins` restricts the first event of a trace: events before one of these leave no trace of their own.
     """
-    final = final_categories(automaton, request)
+    final = final_categories(automaton)
     graph = _Reports(automaton, final, request)
     scales = [_Scale(automaton.alphabet, ())]
     if any(len(group) > 1 for group in request.alike):
@@ -68,11 +68,9 @@ def analyse(automaton: Automaton, request: Request, begins: frozenset[str] | Non
     )
 
 
-def final_categories(automaton: Automaton, request: Request) -> tuple[frozenset[str], ...]:
-    """Of each state, the categories that it and every state that can come after it have."""
+def final_categories(automaton: Automaton) -> tuple[frozenset[str], ...]:
+    """Of each state, the categories that it and every state reachable from it have."""
     into = predecessors(automaton.table)
-    resets = _resetting(automaton, request)
-    into[automaton.initial] += [(state, 0) for state in resets]
     lasting = list(automaton.categories)
     work = list(range(len(lasting)))
     while work:
@@ -95,12 +93,6 @@ def reports(
     return (categories[target] & goal) - (final[target] & categories[source])
 
 
-def _resetting(automaton: Automaton, request: Request) -> frozenset[int]:
-    """The states in which the machine may be put back to its initial state."""
-    categories = automaton.categories
-    return frozenset(s for s, held in enumerate(categories) if request.interrupted or held & request.restart)
-
-
 class _Reports:
     """A machine as the analyses see it: where each transition may lead, what it reports and what it is good for."""
 
@@ -112,11 +104,15 @@ class _Reports:
             [reports(automaton.categories, final, request.goal, state, target) for target in automaton.table[state]]
             for state in states
         ]
-        self.resetting = _resetting(automaton, request)
-        self.targets = [
-            [{target, self.initial} if target in self.resetting else {target} for target in automaton.table[state]]
-            for state in states
-        ]
+        self.resetting: set[int] = set()
+        """States that the machine may be reset in when it enters them."""
+        self.targets: list[list[tuple[int, ...]]] = []
+        for row, said in zip(automaton.table, self.reported, strict=True):
+            resets = [request.interrupted or bool(categories & request.restart) for categories in said]
+            self.resetting.update(target for target, reset in zip(row, resets, strict=True) if reset)
+            self.targets.append(
+                [(target, self.initial) if reset else (target,) for target, reset in zip(row, resets, strict=True)]
+            )
         self.into: list[list[tuple[int, int]]] = [[] for _ in states]
         for state in states:
             for letter, targets in enumerate(self.targets[state]):

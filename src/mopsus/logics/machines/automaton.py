@@ -17,6 +17,9 @@ State = TypeVar("State", bound=Hashable)
 MAX_STATES = 50_000
 """More states than this are refused: a formula that needs them is a mistake far more often than a wish."""
 
+MAX_CELLS = 500_000
+"""Likewise for states times events."""
+
 
 @dataclass(frozen=True, slots=True)
 class Automaton:
@@ -46,8 +49,9 @@ def explore(
 ) -> Automaton:
     """The automaton of the states reachable from `initial`, numbered in breadth-first order.
 
-    `LogicError` if there are more than `MAX_STATES`.
+    `LogicError` if there are more than `MAX_STATES`, or if their table has more than `MAX_CELLS` cells.
     """
+    limit = min(MAX_STATES, MAX_CELLS // max(1, len(alphabet)))
     numbers = {initial: 0}
     order = [initial]
     table: list[tuple[int, ...]] = []
@@ -62,8 +66,8 @@ def explore(
                 order.append(target)
             row.append(number)
         table.append(tuple(row))
-        if len(order) > MAX_STATES:
-            raise too_large(f"more than {MAX_STATES:,} states")
+        if len(order) > limit:
+            raise too_large(f"more than {limit:,} states over {len(alphabet):,} event{'s' * (len(alphabet) > 1)}")
     return Automaton(alphabet, 0, tuple(table), tuple(map(categories, order)), tuple(map(name, order)))
 
 

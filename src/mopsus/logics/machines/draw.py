@@ -30,7 +30,8 @@ def draw_text(machine: TableMachine, title: str = "") -> str:
     """A listing for the terminal: `>` marks the initial state, `*` a state that reports; a word says what."""
     count = len(machine.table)
     goal = ", ".join(sorted(machine.goal)) or "nothing"
-    head = f"{title + ': ' if title else ''}{count} state{'s' * (count > 1)}, reports {goal}"
+    begin = machine.names[machine.initial]
+    head = f"{title + ': ' if title else ''}{count} state{'s' * (count > 1)}, starts in {begin}, reports {goal}"
     lines = [head]
     width = max((len(label) for state in range(count) for label, _ in _edges(machine, state)), default=0)
     for state in range(count):

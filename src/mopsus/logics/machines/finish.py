@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import count
 
 from mopsus.logics.logic import Request
 from mopsus.logics.machines.analyse import analyse, final_categories
@@ -16,7 +17,7 @@ from mopsus.model import TableMachine
 def finish(automaton: Automaton, request: Request, *, truth: Mapping[str, bool | None] | None = None) -> TableMachine:
     """The minimal machine for `request`, with its analyses.
 
-    Anonymous states are called `s` and their number.
+    Anonymous states are called `s0`, `s1` and so on.
     """
     begins: frozenset[str] | None = None
     if request.suffix:
@@ -28,7 +29,7 @@ def finish(automaton: Automaton, request: Request, *, truth: Mapping[str, bool |
         initial=smallest.initial,
         table=smallest.table,
         categories=smallest.categories,
-        names=tuple(name or f"s{number}" for number, name in enumerate(smallest.names)),
+        names=_name_all(smallest.names),
         goal=request.goal,
         final=analysis.final,
         creation=analysis.creation,
@@ -39,13 +40,19 @@ def finish(automaton: Automaton, request: Request, *, truth: Mapping[str, bool |
     )
 
 
+def _name_all(names: Sequence[str]) -> tuple[str, ...]:
+    taken = frozenset(names)
+    fresh = (name for number in count() if (name := f"s{number}") not in taken)
+    return tuple(name or next(fresh) for name in names)
+
+
 def _open_silently(automaton: Automaton, request: Request) -> Automaton:
     """Give the automaton an initial state without categories if otherwise a verdict would never be heard.
 
     A final verdict is reported when it is entered. One that holds before the first event must be
     entered at the first event, because nothing is reported before it.
     """
-    final = final_categories(automaton, request)
+    final = final_categories(automaton)
     held = automaton.categories[automaton.initial] & request.goal
     if not any(held & final[target] for target in automaton.table[automaton.initial]):
         return automaton

@@ -1,0 +1,215 @@
+"""Specs compiled: goals, severities, resets, located faults and warnings."""
+
+from __future__ import annotations
+
+import pytest
+
+from mopsus.logics import LogicError, compile_property, compile_spec, load_logic
+from mopsus.logics.compile import _severity
+from mopsus.logics.reset import may_reset
+from mopsus.model import Code, Event, Handler, Property, Severity, Spec
+from mopsus.spec import parse_file, render_all
+
+LOGICS = ("fsm", "ere")
+
+
+def spec_of(body, head="S(i)"):
+    file = parse_file(f"{head} {{\n    event open(i)\n    event close(i)\n{body}\n}}\n", "s.mop", logics=LOGICS)
+    return next(iter(file.specs.values())), file.source
+
+
+def compile_body(body, head="S(i)"):
+    return compile_spec(*spec_of(body, head))
+
+
+def faults(body, head="S(i)"):
+    with pytest.raises(LogicError) as caught:
+        compile_body(body, head)
+    return caught.value.diagnostics
+
+
+def test_goal_is_what_is_handled_else_the_default():
+    compiled = compile_body(
+        "    ere : open close\n    @fail { pass }\n    ere : open\n    fsm : s [ open -> s close -> s ]"
+    )
+    assert [machine.goal for machine in compiled.machines] == [{"fail"}, {"match"}, {"fail"}]
+    assert compile_property(compiled.spec, compiled.spec.properties[0]) == compiled.machines[0]
+
+
+def test_raw_spec_has_no_machines():
+    compiled = compile_spec(Spec("R", events=(Event("go", action=Code("pass")),)))
+    assert (compiled.machines, compiled.severities, compiled.warnings) == ((), {}, ())
+
+
+@pytest.mark.parametrize(
+    ("own", "notes", "of_spec", "wanted"),
+    [
+        (None, False, None, Severity.ERROR),
+        (None, False, Severity.WARNING, Severity.WARNING),
+        (None, True, None, Severity.NOTE),
+        (None, True, Severity.WARNING, Severity.NOTE),
+        (Severity.ERROR, True, Severity.WARNING, Severity.ERROR),
+        (Severity.NOTE, False, Severity.WARNING, Severity.NOTE),
+    ],
+)
+def test_severity_is_the_handlers_then_note_for_good_news_then_the_specs(own, notes, of_spec, wanted):
+    from dataclasses import replace
+
+    logic = replace(load_logic("ere"), notes=frozenset({"match"} if notes else ()))
+    prop = Property("p", "ere", "open", (Handler("match", severity=own),))
+    assert _severity(Spec("S", severity=of_spec), prop, logic, "match") is wanted
+
+
+def test_severities_name_every_reported_category():
+    compiled = compile_body(
+        "    severity: warning\n    ere : open close\n    @match[note] { pass }\n    @fail { pass }"
+    )
+    assert compiled.severities == {("ere", "match"): Severity.NOTE, ("ere", "fail"): Severity.WARNING}
+
+
+def handler_method(self):
+    self.reset()
+
+
+def handler_nested(self):
+    return [other.reset() for other in self.parts]
+
+
+def handler_plain(self):
+    self.count += 1
+
+
+@pytest.mark.parametrize(
+    ("code", "wanted"),
+    [
+        (Code("__RESET"), True),
+        (Code("print(i)\nif i:\n    __RESET()"), True),
+        (Code("__MONITOR.reset()"), True),
+        (Code("again = self . reset\nagain()"), True),
+        (Code("reset = 1"), False),
+        (Code("print('x')"), False),
+        (Code("", function=handler_method), True),
+        (Code("", function=handler_nested), True),
+        (Code("", function=handler_plain), False),
+        (Code("", function=print), True),
+    ],
+)
+def test_handlers_that_may_reset_are_recognised(code, wanted):
+    assert may_reset(code) is wanted
+
+
+def test_reset_reaches_the_analyses_of_every_property():
+    plain = compile_body("    ere : open close\n    @match { pass }\n    ere : close close")
+    reset = compile_body("    ere : open close\n    @match { __RESET }\n    ere : close close")
+    assert plain.machines[0].enable["match"]["open"] == {frozenset()}
+    assert frozenset({"open", "close"}) in reset.machines[0].enable["match"]["open"]
+    # Resetting an instance resets all its properties, so the other one may start over at any event.
+    assert frozenset({"open"}) in reset.machines[1].enable["match"]["close"]
+    action = compile_spec(
+        Spec(
+            "S",
+            events=(Event("open", action=Code("__RESET")), Event("close")),
+            properties=(Property("ere", "ere", "open close"),),
+        )
+    )
+    assert frozenset({"close"}) in action.machines[0].enable["match"]["open"]
+
+
+def test_fault_in_a_formula_is_placed_in_the_file():
+    (only,) = faults("    ere : open   // a comment | here\n          (close |  opn)")
+    assert (only.code, only.message, only.hint) == ("LOGIC-002", "unknown event 'opn'", "did you mean 'open'?")
+    assert (only.span.file, only.span.line, only.span.column, only.span.end_column) == ("s.mop", 5, 21, 24)
+    assert only.source == "          (close |  opn)"
+
+
+def test_fault_at_the_end_of_a_formula_is_placed_behind_it():
+    (only,) = faults("    ere : open |\n    @match { pass }")
+    assert (only.span.line, only.span.column) == (4, 17)
+
+
+def test_independent_faults_are_all_found():
+    found = faults("    ere : opn\n    ere : open\n    @mtch { pass }\n    @faill { pass }\n    fsm : s [ open -> t ]")
+    assert [each.code for each in found] == ["LOGIC-002", "LOGIC-012", "LOGIC-012", "LOGIC-003"]
+    assert [each.hint for each in found][1:3] == ["did you mean 'match'?", "did you mean 'fail'?"]
+    assert "s.mop:6:6" in render_all(found)
+
+
+def test_fault_without_the_text_keeps_the_place_of_the_formula():
+    spec, _ = spec_of("    ere : open opn")
+    with pytest.raises(LogicError) as caught:
+        compile_spec(spec)
+    assert caught.value.diagnostics[0].span == spec.properties[0].span
+    with pytest.raises(LogicError) as caught:
+        compile_spec(Spec("S", events=(Event("open"),), properties=(Property("p", "ere", "opn"),)))
+    assert caught.value.diagnostics[0].span is None
+
+
+def test_fault_of_a_loaded_file_is_placed_by_reading_it_again(tmp_path):
+    path = tmp_path / "s.mop"
+    path.write_text("S(i) {\n  event open(i)\n  ere : open\n    opn\n}\n")
+    from mopsus.spec import load
+
+    with pytest.raises(LogicError) as caught:
+        compile_spec(load(path)["S"])
+    (only,) = caught.value.diagnostics
+    assert (only.span.line, only.span.column, only.source) == (4, 5, "    opn")
+
+
+def test_unknown_logic_is_placed():
+    spec = Spec("S", events=(Event("open"),), properties=(Property("p", "eer", "open"),))
+    with pytest.raises(LogicError, match="unknown logic 'eer'"):
+        compile_spec(spec)
+
+
+def test_machine_too_large_is_placed():
+    (only,) = faults("    ere : (open | close)* open (open | close)^30")
+    assert (only.code, only.span.line, only.span.column) == ("LOGIC-007", 4, 11)
+
+
+def test_suffix_needs_a_logic_with_match_and_has_no_fail():
+    (only,) = faults("    fsm : s [ open -> s ]", "suffix S(i)")
+    assert only.code == "LOGIC-013"
+    (only,) = faults("    ere : open open\n    @match { pass }\n    @fail { pass }", "suffix S(i)")
+    assert (only.code, only.span.line) == ("LOGIC-013", 6)
+    machine = compile_body("    ere : open open", "suffix S(i)").machines[0]
+    assert machine.creation == {"open"}
+
+
+def warnings(body, head="S(i)"):
+    return [(each.code, each.span.line) for each in compile_body(body, head).warnings]
+
+
+def test_no_warnings_about_a_sound_spec():
+    assert warnings("    ere : open close\n    @match { pass }\n    @fail { pass }") == []
+
+
+def test_unused_event_is_warned_of():
+    assert warnings("    ere : open open") == [("LOGIC-020", 3)]
+    assert warnings("    ere : open\n    ere : close") == []
+    assert warnings("    fsm : s [ open -> t ] t [ default s ]") == []
+    file = parse_file("S(i) {\n event a(i)\n event b(i) { print(i) }\n ere : a a\n}\n", "s.mop", logics=LOGICS)
+    assert compile_spec(file.specs["S"], file.source).warnings == ()
+
+
+def test_unreachable_category_is_warned_of():
+    body = "    ere : ~(open close)\n    @match { pass }\n    @fail { pass }"
+    assert warnings(body) == [("LOGIC-021", 6)]
+    machine = "    fsm : s [ open -> s, close -> s ] t [ open -> t ]\n    @s { pass }\n    @t { pass }"
+    assert warnings(machine) == [("LOGIC-021", 6)]
+
+
+def test_property_that_never_reports_is_warned_of():
+    assert warnings("    ere : open close & close open") == [("LOGIC-022", 4)]
+    assert warnings("    fsm : s [ default s ]") == [("LOGIC-022", 4)]
+    assert warnings("    ere : epsilon") == [("LOGIC-020", 2), ("LOGIC-020", 3), ("LOGIC-022", 4)]
+
+
+def test_events_of_the_same_parameters_are_alike():
+    names = [f"e{number}" for number in range(15)]
+    spec = Spec(
+        "S",
+        events=(*(Event(name, ("f",)) for name in names), Event("go", ("f", "g"))),
+        properties=(Property("p", "ere", f"go ({' | '.join(names)})* go"),),
+    )
+    machine = compile_spec(spec).machines[0]
+    assert machine.enable["match"]["e3"] == {frozenset({"go"}), frozenset({"go", *names})}
