@@ -1,6 +1,6 @@
 """Hypothesis strategies for specifications and their parts, for every test that needs random ones.
 
-Import it by path through the `spec_strategies` fixture, or with `tests/spec` on the path.
+Tests elsewhere import it with this folder on `sys.path`, as the `conftest.py` beside it does.
 """
 
 from __future__ import annotations
@@ -47,7 +47,9 @@ bodies = st.sampled_from(
         "print('{' '}')",
     ]
 )
-expressions = st.sampled_from(["0", "n > 3", "{'a': [1, 2]}", "f(x)[1:2]", "';' + \"#\"", "(1,\n 2)", "7 // 2", "n == ')'"])
+expressions = st.sampled_from(
+    ["0", "n > 3", "{'a': [1, 2]}", "f(x)[1:2]", "';' + \"#\"", "(1,\n 2)", "7 // 2", "n == ')'"]
+)
 types = st.sampled_from(["int", "dict[str, int]", "collections.abc.Iterator", "'x'"])
 
 
@@ -138,7 +140,8 @@ def events(draw, name: str, parameters: tuple[str, ...]) -> Event:
 @st.composite
 def properties(draw, number: int, logic: str) -> Property:
     """A property with any text for a formula that a property can hold."""
-    lines = st.lists(st.sampled_from(["a b*", "( a", ") | b", "s [ a -> s", "]", "alias x = s", "a#b", "x@y"]), min_size=1)
+    pieces = ["a b*", "( a", ") | b", "s [ a -> s", "]", "alias x = s", "a#b", "x@y"]
+    lines = st.lists(st.sampled_from(pieces), min_size=1)
     categories = draw(st.lists(names, unique=True, max_size=3))
     handlers = [
         Handler(category, draw(st.none() | bodies.map(Code)), draw(st.none() | severities)) for category in categories
@@ -155,6 +158,7 @@ def specs(draw) -> Spec:
     variables = tuple(chosen[4 : 4 + draw(st.integers(0, 2))])
     event_names = draw(st.lists(names, unique=True, min_size=1, max_size=4))
     logics = draw(st.lists(st.sampled_from(["ere", "fsm", "my-logic"]), max_size=3))
+    imports = draw(st.lists(st.sampled_from(["import os", "from a.b import c as d, e"]), max_size=2))
     kinds = st.none() | st.sampled_from(["str", "a.b.C+", "A | b.B+"])
     ways = st.none() | st.sampled_from(["identity", "equality"])
     return Spec(
@@ -166,5 +170,5 @@ def specs(draw) -> Spec:
         tuple(draw(properties(1 + logics[:k].count(logic), logic)) for k, logic in enumerate(logics)),
         draw(st.none() | severities),
         draw(texts),
-        tuple(Code(text) for text in draw(st.lists(st.sampled_from(["import os", "from a.b import c as d, e"]), max_size=2))),
+        tuple(map(Code, imports)),
     )

@@ -16,9 +16,8 @@ CODE = re.compile(r"SPEC-\d{3}")
 
 
 def test_every_code_is_in_the_catalogue_and_every_entry_is_used():
-    used = {
-        code for path in SOURCES if path.name != "messages.py" for code in CODE.findall(path.read_text(encoding="utf-8"))
-    }
+    texts = [path.read_text(encoding="utf-8") for path in SOURCES if path.name != "messages.py"]
+    used = {code for text in texts for code in CODE.findall(text)}
     assert used == set(MESSAGES)
 
 

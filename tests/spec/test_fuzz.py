@@ -13,8 +13,34 @@ from hypothesis import strategies as st
 from mopsus.spec import SpecError, format_file, parse_file
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples" / "specs").glob("*.mop"))
-PIECES = ["{", "}", "(", ")", "[", "]", "@", ":", '"', "'", '"""', "#", "//", "/*", "*/", "\\", "\n", "\t", "\0", ";", ",", "!"]
-PIECES += ["&&", "||", "event ", "creation ", "var ", "ere : ", "@match ", "row(", "named(", "bind(", "condition(", "f'{", "é", "="]
+PIECES = [
+    *(
+        "{",
+        "}",
+        "(",
+        ")",
+        "[",
+        "]",
+        "@",
+        ":",
+        ";",
+        ",",
+        "!",
+        "=",
+        "&&",
+        "||",
+        "#",
+        "//",
+        "/*",
+        "*/",
+        "\\",
+        '"',
+        "'",
+        '"""',
+    ),
+    *("\n", "\t", "\0", "é", "f'{", "event ", "creation ", "var ", "ere : ", "@match ", "row(", "named(", "bind("),
+    "condition(",
+]
 
 
 def survives(text: str) -> bool:
@@ -22,16 +48,21 @@ def survives(text: str) -> bool:
     try:
         file = parse_file(text, logics=("ere", "fsm"))
     except SpecError as error:
-        assert error.diagnostics
-        assert str(error)
-        lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-        assert all(d.span is None or 1 <= d.span.line <= len(lines) for d in error.diagnostics)
+        check_error(error, text)
         return False
     printed = format_file(text, logics=("ere", "fsm"))
     again = parse_file(printed, logics=("ere", "fsm"))
     assert again.specs == file.specs
     assert format_file(printed, logics=("ere", "fsm")) == printed
     return True
+
+
+def check_error(error: SpecError, text: str) -> None:
+    """An error can be shown, and speaks of lines that are there."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    assert str(error)
+    assert error.diagnostics
+    assert all(found.span is None or 1 <= found.span.line <= len(lines) for found in error.diagnostics)
 
 
 def mutate(text: str, source: random.Random) -> str:
@@ -86,11 +117,28 @@ def test_random_pieces(text):
 
 @pytest.mark.parametrize(
     "text",
-    ["(" * 20_000, "{" * 20_000, "Foo(i) {" * 5_000, "/*" * 20_000, "x" * 200_000, " " * 200_000, "\n" * 100_000 + "}"]
-    + ["Foo { event a : " + "!" * 20_000, "Foo { event a : " + "(" * 20_000, "Foo { ere : " + "/*" * 50_000]
-    + ["Foo { event a : row(" + "(" * 5_000, "Foo { event a : row(" + "not " * 5_000 + "x) }", "@" * 50_000, '"' * 50_001]
-    + ["Foo { event a { " + "[" * 5_000 + "]" * 5_000 + " } }", "Foo { event a { x = " + "-" * 50_000 + "1 } }", "a:" * 50_000]
-    + ["Foo { event a : condition(" + "+" * 50_000 + "1) }", "Foo {" + "\nevent a {" * 5_000, "Foo {\n" + "%\n" * 50_000],
+    [
+        "(" * 20_000,
+        "{" * 20_000,
+        "Foo(i) {" * 5_000,
+        "/*" * 20_000,
+        "x" * 200_000,
+        " " * 200_000,
+        "\n" * 100_000 + "}",
+        "@" * 50_000,
+        '"' * 50_001,
+        "a:" * 50_000,
+        "Foo { ere : " + "/*" * 50_000,
+        "Foo { event a : " + "!" * 20_000,
+        "Foo { event a : " + "(" * 20_000,
+        "Foo { event a : row(" + "(" * 5_000,
+        "Foo { event a : row(" + "not " * 5_000 + "x) }",
+        "Foo { event a : condition(" + "+" * 50_000 + "1) }",
+        "Foo { event a { " + "[" * 5_000 + "]" * 5_000 + " } }",
+        "Foo { event a { x = " + "-" * 50_000 + "1 } }",
+        "Foo {" + "\nevent a {" * 5_000,
+        "Foo {\n" + "%\n" * 50_000,
+    ],
     ids=lambda text: text[:24],
 )
 def test_no_text_takes_long(text):

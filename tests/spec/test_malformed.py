@@ -12,10 +12,12 @@ from mopsus.spec.source import Source
 
 CASES = tomllib.loads(Path(__file__).with_name("malformed.toml").read_text(encoding="utf-8"))["case"]
 
+MARK = "\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}"
+
 
 def marked(text: str) -> tuple[str, list[tuple[int, int]]]:
     """The text without its marks, and the line and column of each."""
-    pieces = text.split("‹")
+    pieces = text.split(MARK)
     clean = Source("".join(pieces), "")
     offset, places = 0, []
     for piece in pieces[:-1]:

@@ -140,7 +140,7 @@ def test_lines_of_a_body_are_those_of_the_file():
         "S(i){event a(i)event b(i)ere:a b @match@fail{pass}}",
         "S ( i ) {\nevent a\n(i)\nevent b ( i )\nere\n:\na b\n@match\n@fail\n{ pass } }",
         "// c\nS(i)/* { */{ event a(i); event b(i); ere : a b; @match; @fail { pass }; }",
-        "\ufeffS(i) {\r\n event a(i)\r\n event b(i)\r\n ere : a # comment }\r\n b\r\n @match @fail {\r\n pass\r\n }\r\n}",
+        "\ufeffS(i) {\r\n event a(i)\r\n event b(i)\r\n ere : a # c }\r\n b\r\n @match @fail {\r\n pass\r\n }\r\n}",
     ],
 )
 def test_layout_does_not_matter(text):

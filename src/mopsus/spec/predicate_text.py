@@ -1,4 +1,4 @@
-"""Stage 1: the text of a row predicate, and other arguments written as Python expressions, read with Python's own parser.
+"""Stage 1: row predicates and other arguments written as Python expressions, read with Python's own parser.
 
 Only what has a place in our own tree is let through; everything else is refused where it stands.
 """
