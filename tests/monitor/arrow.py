@@ -94,7 +94,7 @@ class _Column:
     """A column of one type over all batches."""
 
     def __init__(self, rng: Random, values: Iterable[Any], layouts: Sequence[str]) -> None:
-        self._pool = list(dict.fromkeys(values)) or [0]
+        self._pool = list(dict.fromkeys(values)) or [""]
         self._type = _value_type(rng, self._pool)
         self._layout = rng.choice(layouts)
 

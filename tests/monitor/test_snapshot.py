@@ -14,7 +14,7 @@ from oracle.strategies import random_case
 from mopsus.model import MopsusError
 from mopsus.monitor import Monitor
 
-SCALARS = (*COLUMNS, (1, 1.0, True, "1", b"1", 2**70, None))
+SCALARS = (*COLUMNS, (1, 1.0, True, "1", b"1", 2**70))
 
 
 def test_a_trace_cut_by_snapshots_gives_the_same_reports():

@@ -10,6 +10,7 @@ from random import Random
 from typing import Any
 
 from monitor.arrow import LAYOUTS, batches, deliveries
+from oracle.compiled import compiled
 from oracle.slicing import Occurrence, Report, instance, order
 from oracle.strategies import BOOLS, FLOATS, INTEGERS, MIXED, TEXTS, Case
 
@@ -58,7 +59,7 @@ class Way:
 
     def reports(self, case: Case, rng: Random) -> list[Report]:
         recorder = Recorder(case)
-        with Monitor(case.spec, on_verdict=recorder, history=rng.choice(HISTORIES)) as monitor:
+        with Monitor(compiled(case.spec), on_verdict=recorder, history=rng.choice(HISTORIES)) as monitor:
             self.feed(monitor, recorder, case, rng)
         return recorder.result()
 

@@ -21,6 +21,9 @@ Instance: TypeAlias = frozenset[tuple[str, Key]]
 
 Item = TypeVar("Item")
 
+RELEASE = "#release"
+"""The event that ends the values it binds: they never occur again."""
+
 BOTTOM: Instance = frozenset()
 
 
@@ -132,6 +135,7 @@ class Slicer(ABC):
         self.initial = tuple(machine.initial for machine in subject.machines)
         self.states: dict[Instance, tuple[int, ...]] = {}  # Δ
         self._useful: set[Instance] = set()
+        self._ended: set[tuple[str, Key]] = set()
         self._classes: list[set[Key]] = []
 
     @abstractmethod
@@ -159,6 +163,10 @@ class Slicer(ABC):
                     self.states[each] = self.initial
         return found
 
+    def release(self, theta: Instance) -> None:
+        """These values never occur again. Only `maximal-binding` cares: what cannot report hides nobody."""
+        self._ended |= theta
+
     def _step(self, theta: Instance, event: str) -> list[frozenset[str]]:
         """Move every machine of the instance; gives the categories that each newly reports."""
         after, reported = [], []
@@ -174,8 +182,11 @@ class Slicer(ABC):
         return any(mine & resetting for mine, resetting in zip(categories, self.subject.resets, strict=True))
 
     def _can_report(self, theta: Instance) -> bool:
+        gone = {name for name, _ in theta & self._ended}
         pairs = zip(self.subject.machines, self.states[theta], strict=True)
-        return any(machine.alive[state] for machine, state in pairs)
+        return any(
+            not gone & self.subject.domain(events) for machine, state in pairs for events in machine.alive[state]
+        )
 
     def _connect(self, theta: Instance) -> None:
         values = {value for _, value in theta}
@@ -281,14 +292,19 @@ class AlgorithmD(Slicer):
 
 
 def run(algorithm: type[Slicer], subject: Subject, trace: Iterable[Occurrence]) -> list[Report]:
-    """All reports of a trace, sorted; events that the subject does not declare are passed over."""
+    """All reports of a trace, sorted.
+
+    `#release` ends values. Other events that the subject does not declare are passed over.
+    """
     slicers: dict[Any, Slicer] = {}
     reports: list[Report] = []
     for index, (event, binding, thread) in enumerate(trace):
-        if event in subject.events:
-            mine = thread if subject.perthread else None
-            if mine not in slicers:
-                slicers[mine] = algorithm(subject)
+        mine = thread if subject.perthread else None
+        if mine not in slicers:
+            slicers[mine] = algorithm(subject)
+        if event == RELEASE:
+            slicers[mine].release(instance(binding))
+        elif event in subject.events:
             reports += slicers[mine].feed(index, event, instance(binding))
     return sorted(reports, key=order)
 
