@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mopsus.events.trace.batches import BatchBuilder, TraceBatch
+from mopsus.events.trace.columns import ColumnType
 from mopsus.events.trace.follow import POLL_S
-from mopsus.events.trace.needs import EVENT, needs_of
+from mopsus.events.trace.needs import EVENT, TIME, ColumnTypes, needs_of
 from mopsus.events.trace.read import TraceReader
 from mopsus.events.trace.rows import Rows
 from mopsus.events.trace.session import BadRows, Counts, OnVerdict, OpenMonitor, Session, TraceMonitor, Watcher
@@ -76,7 +77,7 @@ def check(
     run = _Run(specs, on_verdict, max_violations, bad_rows, open_monitor or _monitors(history, allow_code))
     with closing(run), TraceReader(sources, needs_of(specs), format=format, skip=bad_rows == "skip") as reader:
         run.go(reader, lambda rows: progress and progress(Progress(rows, reader.bytes_done, reader.bytes_total)))
-        result = run.finish(reader.builder)
+        result = run.finish(reader.builder, reader.types)
     result.warnings += [Diagnostic("TRACE-007", f"{name} is empty", warning=True) for name in reader.empty]
     return result
 
@@ -103,7 +104,7 @@ def watch(
     with closing(run):
         reader = LogReader(log, needs_of(specs), format=format, skip=bad_rows == "skip", stop=stop, poll_s=poll_s)
         run.go(reader)
-        return run.finish(reader.builder)
+        return run.finish(reader.builder, reader.types)
 
 
 def _monitors(history: int, allow_code: bool) -> OpenMonitor:
@@ -158,7 +159,7 @@ class _Run:
         except KeyboardInterrupt:
             self.outcome.interrupted = True
 
-    def finish(self, builder: BatchBuilder) -> CheckResult:
+    def finish(self, builder: BatchBuilder, types: ColumnTypes) -> CheckResult:
         """What has come of it all."""
         outcome, session = self.outcome, self.session
         outcome.elapsed_s = time.perf_counter() - self._started
@@ -167,8 +168,13 @@ class _Run:
         outcome.bad = builder.bad
         outcome.stats = {watcher.spec.name: watcher.monitor.stats() for watcher in session.watchers}
         outcome.warnings += [self._silent(watcher) for watcher in session.watchers if not watcher.occurred()]
+        if types.decided(TIME) not in (None, ColumnType.INT, ColumnType.FLOAT):
+            outcome.warnings.append(_timeless())
         if outcome.bad_rows:
             outcome.warnings.append(_skipped(outcome))
+        if outcome.full:
+            message = f"stopped after {outcome.violations:,} violations; there may be more"
+            outcome.warnings.append(Diagnostic("TRACE-010", message, warning=True))
         return outcome
 
     def _silent(self, watcher: Watcher) -> Diagnostic:
@@ -180,6 +186,11 @@ class _Run:
             hint=f"the trace has {shown}" if shown else "",
             warning=True,
         )
+
+
+def _timeless() -> Diagnostic:
+    message = f"column `{TIME}` holds no numbers, so verdicts have no time"
+    return Diagnostic("TRACE-008", message, hint="write times as numbers, say seconds", warning=True)
 
 
 def _skipped(outcome: CheckResult) -> Diagnostic:

@@ -133,6 +133,10 @@ class ColumnTypes:
     def __getitem__(self, column: str) -> ColumnType:
         return self._decided.get(column, ColumnType.STR)
 
+    def decided(self, column: str) -> ColumnType | None:
+        """The type of a column; None while it is open."""
+        return self._decided.get(column)
+
     def undecided(self, columns: Iterable[str]) -> list[str]:
         """Those of the columns whose type is still open."""
         return [column for column in columns if column not in self._decided]

@@ -173,7 +173,7 @@ class Session:
             watcher.monitor.row(
                 event.name,
                 event.values,
-                time=time if isinstance(time, int | float) else None,
+                time=time if isinstance(time, int | float) and not isinstance(time, bool) else None,
                 thread=row.get(THREAD),
                 location=location if isinstance(location, str) else None,
                 source=source,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import glob
+import io
 import os
 import sys
 import zlib
@@ -14,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, Protocol, cast
 
 from mopsus.events.trace.arrow import require
 from mopsus.model import TraceError
@@ -102,10 +103,13 @@ def _near_miss(path: Path) -> str:
 
 def open_source(source: Source) -> BinaryIO:
     """The raw bytes of a trace; `TraceError` if they cannot be had."""
-    if source.path is None:
-        return sys.stdin.buffer
+    # Unbuffered: a thread that waits for input inside a buffer's lock cannot be left behind when the program ends.
     try:
-        return source.path.open("rb")
+        if source.path is not None:
+            return cast(BinaryIO, source.path.open("rb", buffering=0))
+        return cast(BinaryIO, open(sys.stdin.fileno(), "rb", buffering=0, closefd=False))
+    except (AttributeError, io.UnsupportedOperation):
+        return sys.stdin.buffer  # replaced by something that is no file
     except OSError as error:
         raise TraceError(error.strerror or str(error), file=source.name, code="TRACE-002") from None
 

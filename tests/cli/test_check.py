@@ -1,0 +1,207 @@
+"""`mopsus check`: exit status, reports, options, and an end that can come at any time."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from mopsus.cli.main import main
+
+SPEC = """
+HasNext(i) {
+    event hasnext(i)
+    event next(i)
+    fsm :
+        unsafe [ next -> error, hasnext -> safe ]
+        safe [ next -> unsafe, hasnext -> safe ]
+        error [ default error ]
+    @error
+}
+"""
+GOOD = "event,i\nhasnext,1\nnext,1\nother,2\n"
+WRONG = GOOD + "next,2\nnext,3\nhasnext,4\n"
+
+
+@pytest.fixture
+def mopsus(capfd):
+    def run(*arguments):
+        with pytest.raises(SystemExit) as end:
+            main([str(word) for word in arguments])
+        out, err = capfd.readouterr()
+        return end.value.code or 0, out, err
+
+    return run
+
+
+@pytest.fixture
+def spec(tmp_path):
+    path = tmp_path / "iterators.mop"
+    path.write_text(SPEC)
+    return path
+
+
+def trace(tmp_path, text, name="trace.csv"):
+    path = tmp_path / name
+    path.write_text(text)
+    return path
+
+
+def test_nothing_violated(mopsus, spec, tmp_path):
+    status, out, err = mopsus("check", spec, trace(tmp_path, GOOD))
+    assert (status, err) == (0, "")
+    assert "no violations in 3 events" in out
+    assert "1 ignored" in out
+
+
+def test_violations(mopsus, spec, tmp_path):
+    path = trace(tmp_path, WRONG)
+    status, out, err = mopsus("check", path, spec)
+    assert (status, err) == (1, "")
+    assert "2 violations" in out
+    assert f"{path}:4" in out
+
+
+def test_json_is_all_that_is_printed(mopsus, spec, tmp_path):
+    path = trace(tmp_path, WRONG)
+    status, out, err = mopsus("check", "--json", spec, path)
+    report = json.loads(out)
+    assert (status, err) == (1, "")
+    assert [verdict["row"] for verdict in report["verdicts"]] == [4, 5]
+    assert report["stats"]["events"] == 6
+    assert report["stats"]["specs"]["HasNext"]["created"] == 4
+    assert report["sources"] == [str(path)]
+
+
+def test_all_reports_at_once(mopsus, spec, tmp_path):
+    files = {name: tmp_path / f"report.{name}" for name in ("junit", "sarif", "html")}
+    options = [word for name, path in files.items() for word in (f"--{name}", path)]
+    status, out, _ = mopsus("check", spec, trace(tmp_path, WRONG), *options)
+    assert status == 1
+    assert "2 violations" in out
+    assert all("HasNext" in path.read_text() for path in files.values())
+
+
+def test_quiet(mopsus, spec, tmp_path):
+    assert mopsus("check", "-q", spec, trace(tmp_path, GOOD)) == (0, "", "")
+    status, out, err = mopsus("check", "-q", spec, trace(tmp_path, WRONG))
+    assert (status, err, len(out.splitlines())) == (1, "", 1)
+
+
+def test_a_bad_row_stops_after_reporting(mopsus, spec, tmp_path):
+    path = trace(tmp_path, WRONG + "next,\nnext,5\n")
+    status, out, err = mopsus("check", spec, path)
+    assert status == 2
+    assert "2 violations" in out
+    assert f"{path}, row 7" in err
+    status, out, err = mopsus("check", "--bad-rows", "skip", spec, path)
+    assert status == 1
+    assert "3 violations" in out
+    assert "1 bad row" in out
+
+
+def test_max_violations(mopsus, spec, tmp_path):
+    status, out, _ = mopsus("check", "--max-violations", 1, spec, trace(tmp_path, WRONG))
+    assert status == 1
+    assert "1 violation in" in out
+    assert "there may be more" in out
+
+
+def test_forced_specs_and_formats(mopsus, spec, tmp_path):
+    other = tmp_path / "spec.txt"
+    spec.rename(other)
+    status, _, _ = mopsus("check", "--spec", other, "--format", "csv", trace(tmp_path, WRONG))
+    assert status == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["trace.csv"], "no spec"),
+        (["iterators.mop"], "no trace"),
+        (["iterators.mop", "missing.csv"], "no such file"),
+        (["iterators.mop", "iterators.mop", "trace.csv"], "two specs"),
+        (["missing.mop", "trace.csv"], "missing.mop"),
+    ],
+)
+def test_misuse(mopsus, spec, tmp_path, monkeypatch, arguments, words):
+    monkeypatch.chdir(tmp_path)
+    trace(tmp_path, GOOD)
+    status, out, err = mopsus("check", *arguments)
+    assert (status, out) == (2, "")
+    assert words in err
+
+
+def test_code_can_be_refused(mopsus, tmp_path):
+    path = tmp_path / "code.mop"
+    path.write_text(SPEC.replace("@error", '@error { print("called") }'))
+    status, out, _ = mopsus("check", path, trace(tmp_path, WRONG))
+    assert status == 1
+    assert "called" in out
+    status, out, err = mopsus("check", "--no-code", path, trace(tmp_path, WRONG))
+    assert status == 2
+    assert "called" not in out
+    assert "Python code" in err
+
+
+def test_a_silent_spec_is_mentioned(mopsus, spec, tmp_path):
+    status, out, _ = mopsus("check", spec, trace(tmp_path, "event,i\nhasNext,1\n"))
+    assert status == 0
+    assert "none of its events ever occurred" in out
+    assert "hasNext" in out
+
+
+def test_help_is_quick_and_says_something(mopsus):
+    status, out, _ = mopsus("check", "--help")
+    assert status == 0
+    assert "--bad-rows" in out
+    loaded = subprocess.run(
+        [sys.executable, "-c", "import sys, mopsus.cli.check; print('pyarrow' in sys.modules, 'lark' in sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert loaded.stdout.split() == ["False", "False"]
+
+
+def test_standard_input_and_interrupt(spec):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mopsus", "check", str(spec), "-"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    process.stdin.write(b"event,i\n" + b"next,1\n" * 400_000)  # more than a block
+    process.stdin.flush()
+    time.sleep(2.0)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == 130, err
+    assert b"interrupted" in out
+    assert b"1 violation" in out
+
+
+def test_watch_reports_as_it_happens(spec, tmp_path):
+    log = tmp_path / "log.csv"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mopsus", "watch", str(spec), str(log)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )
+    log.write_text("event,i\nnext,7\n")
+    first = process.stdout.readline()
+    assert b"HasNext" in first
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert (process.returncode, err) == (1, b"")
+    assert b"1 violation" in out
+
+
+def test_watch_takes_one_log(mopsus, spec, tmp_path):
+    status, _, err = mopsus("watch", spec, "a.csv", "b.csv")
+    assert status == 2
+    assert "one log" in err
