@@ -10,14 +10,14 @@ A page's examples run in order, in one folder and one Python namespace, so that 
     ```python                    is executed
     ```pycon                     is a Python session: `>>>` lines are executed, the lines after are their output
 
-A shown line `...` stands for any lines, and a rate of events for any other. Blocks of other languages are only shown.
+A shown line `...` stands for any lines, and a rate of events for any other. Blocks of other languages
+are only shown; `py` is for Python that is not to be run.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
-import doctest
 import io
 import os
 import re
@@ -88,16 +88,17 @@ def shell(command: str, folder: Path) -> str:
 def session(body: str, folder: Path, namespace: dict[str, object]) -> str:
     """A Python session with its real output."""
     result = []
-    for part in doctest.DocTestParser().parse(body):
-        if isinstance(part, str):
-            result.append(part)
-            continue
+    for part in filter(None, re.split(r"^(?=>>> )", body, flags=re.MULTILINE)):
+        lines = part.splitlines(keepends=True)
+        written = next((at for at, line in enumerate(lines) if not line.startswith((">>>", "..."))), len(lines))
+        source, shown = "".join(line[4:] or "\n" for line in lines[:written]), "".join(lines[written:])
         printed = io.StringIO()
         with working_in(folder), contextlib.redirect_stdout(printed):
-            exec(compile(part.source, "<docs>", "single"), namespace)
-        first, *rest = part.source.splitlines()
-        result.append("".join([f">>> {first}\n", *(f"... {line}\n" for line in rest)]))
-        result.append(kept(part.want, printed.getvalue()))
+            exec(compile(source, "<docs>", "single"), namespace)
+        # Blank lines before the next prompt belong to the page, not to the output.
+        text, real = shown.rstrip("\n"), printed.getvalue().rstrip("\n")
+        output = kept(text + "\n", real + "\n") if text or real else ""
+        result.append("".join(lines[:written]) + output + shown[len(text) + bool(text) :])
     return "".join(result)
 
 

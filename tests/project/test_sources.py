@@ -36,9 +36,10 @@ def test_every_module_says_why_it_exists(path):
 
 @pytest.mark.parametrize("path", [path for path in MODULES if PACKAGE / "cli" not in path.parents], ids=name_of)
 def test_nothing_below_the_command_line_prints_or_exits(path):
-    if path == PACKAGE / "__main__.py":
-        return
-    for node in ast.walk(tree_of(path)):
+    tree = tree_of(path)
+    # What a module does when it is run as a program of its own is the top of that program.
+    tree.body = [node for node in tree.body if not ast.unparse(node).startswith("if __name__ == '__main__':")]
+    for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             called = ast.unparse(node.func)
             assert called not in {"print", "exit", "quit", "sys.exit", "os._exit"}, f"line {node.lineno}: {called}"
@@ -79,7 +80,7 @@ def test_no_exception_is_built_and_forgotten(path):
             assert called not in ERRORS, f"line {node.lineno}: {called}(…) without raise"
 
 
-CODE = re.compile(r"(?!MOPSUS)[A-Z]+-\d{3}")
+CODE = re.compile(r"[A-Z]+-(?!000)\d{3}")  # 000 is what a base class has; nothing is raised with it
 
 
 def message_codes():
