@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import mopsus.spec
 from mopsus.model import BindingMode, Severity
 from mopsus.spec import SpecError, format_file, load, load_file, locate, parse, parse_file
 from mopsus.spec.source import Source
@@ -215,3 +216,10 @@ def test_examples_show_every_modifier():
     assert {modifier.binding for modifier in modifiers} == set(BindingMode)
     for flag in ("connected", "suffix", "perthread", "unsynchronized", "decentralized"):
         assert any(getattr(modifier, flag) for modifier in modifiers)
+
+
+def test_every_public_name_is_there():
+    assert all(getattr(mopsus.spec, name) is not None for name in mopsus.spec.__all__)
+    assert set(mopsus.spec.__all__) <= set(dir(mopsus.spec))
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        mopsus.spec.nothing  # noqa: B018  # looking it up is the test

@@ -1,12 +1,21 @@
-"""Stage 1: specifications from text and from classes: reading, checking, printing, diagnostics."""
+"""Stage 1: specifications from text and from classes: reading, checking, printing, diagnostics.
 
-from mopsus.spec.classes import event, param, property, specification, var
-from mopsus.spec.diagnostics import render, render_all, suggest
-from mopsus.spec.errors import ArgumentError, SpecError
-from mopsus.spec.formula import locate
-from mopsus.spec.messages import MESSAGES
-from mopsus.spec.parse import SpecFile, load, load_file, parse, parse_file
-from mopsus.spec.printer import format_file, print_spec
+The names below are loaded when they are first used, because later stages need only small parts of this one.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mopsus.spec.classes import event, param, property, specification, var
+    from mopsus.spec.diagnostics import render, render_all, suggest
+    from mopsus.spec.errors import ArgumentError, SpecError
+    from mopsus.spec.formula import locate
+    from mopsus.spec.messages import MESSAGES
+    from mopsus.spec.parser import SpecFile, load, load_file, parse, parse_file
+    from mopsus.spec.printer import format_file, print_spec
 
 __all__ = [
     "MESSAGES",
@@ -29,3 +38,25 @@ __all__ = [
     "suggest",
     "var",
 ]
+
+if not TYPE_CHECKING:  # a type checker must see the names above, and no others
+    _MODULES = {
+        "classes": ("event", "param", "property", "specification", "var"),
+        "diagnostics": ("render", "render_all", "suggest"),
+        "errors": ("ArgumentError", "SpecError"),
+        "formula": ("locate",),
+        "messages": ("MESSAGES",),
+        "parser": ("SpecFile", "load", "load_file", "parse", "parse_file"),
+        "printer": ("format_file", "print_spec"),
+    }
+    _HOMES = {name: f"{__name__}.{module}" for module, names in _MODULES.items() for name in names}
+
+    def __getattr__(name: str) -> object:
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(import_module(_HOMES[name]), name)
+        globals()[name] = value
+        return value
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})

@@ -38,7 +38,7 @@ from mopsus.model import Code, Diagnostic, Event, Handler, Parameter, Property, 
 from mopsus.spec.check import check_logic, check_spec, installed_logics, read_modifiers
 from mopsus.spec.errors import Findings, SpecError
 from mopsus.spec.formula import normalise
-from mopsus.spec.parse import parse_pointcut, property_name
+from mopsus.spec.parser import parse_pointcut, property_name
 from mopsus.spec.source import Source
 
 T = TypeVar("T")

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Sequence
 from mopsus.model import BindingMode, Code, Event, Handler, Modifiers, Parameter, Pointcut, Property, Spec, Variable
 from mopsus.spec import pytext
 from mopsus.spec.check import FLAGS
-from mopsus.spec.parse import SpecFile, SpecLayout, parse_file
+from mopsus.spec.parser import SpecFile, SpecLayout, parse_file
 from mopsus.spec.predicate import quote
 from mopsus.spec.scan import Item, RawSpec
 
