@@ -132,8 +132,8 @@ def test_suffix_machine_is_created_by_what_begins_a_match(expression):
     always = "match" in ere.reference(expression, ALPHABET, ())
     if not always:
         assert suffix.creation == whole.creation
-    for event in ALPHABET:
-        assert (frozenset() in suffix.enable["match"][event]) == (event in suffix.creation)
+    for event in suffix.creation:
+        assert frozenset() in suffix.enable["match"][event]
 
 
 def test_sets_are_kept_by_the_state_that_is_reached():

@@ -44,20 +44,24 @@ class Analysis:
 def analyse(automaton: Automaton, request: Request, begins: frozenset[str] | None = None) -> Analysis:
     """Analyse `automaton`, all of whose states must be reachable, for reports of the goal categories.
 
-    `begins` restricts the first event of a trace: events before one of these leave no trace of their own.
+    `begins` restricts the creation events. It does not restrict the enable sets, because a spec may declare
+    creation events of its own.
     """
     final = final_categories(automaton)
     graph = _Reports(automaton, final, request)
     scales = [_Scale(automaton.alphabet, ())]
     if any(len(group) > 1 for group in request.alike):
         scales.append(_Scale(automaton.alphabet, request.alike))
-    first = frozenset(automaton.alphabet) if begins is None else begins
-    enable = _bounded(scales, partial(_enable, graph, first))
+    enable = _bounded(scales, partial(_enable, graph))
     alive = _bounded(scales, partial(_alive, graph))
     states = range(len(automaton.table))
     return Analysis(
         final=final,
-        creation=frozenset(e for e in first if graph.useful[automaton.initial][automaton.alphabet.index(e)]),
+        creation=frozenset(
+            event
+            for event, useful in zip(automaton.alphabet, graph.useful[automaton.initial], strict=True)
+            if useful and (begins is None or event in begins)
+        ),
         enable=enable or {category: {} for category in graph.goal},
         coenable={
             category: _bounded(scales, partial(_coenable, graph, category))
@@ -180,7 +184,7 @@ def _bounded(scales: Iterable[_Scale], analysis: Callable[[_Scale], Answer]) -> 
     return None
 
 
-def _enable(graph: _Reports, first: frozenset[str], scale: _Scale) -> dict[str, dict[str, EventSets]]:
+def _enable(graph: _Reports, scale: _Scale) -> dict[str, dict[str, EventSets]]:
     """Enable sets by category and event.
 
     What was seen is kept per state that is *reached* (Meredith 2012, ch. 3, keys it by the state that is left,
@@ -192,11 +196,10 @@ def _enable(graph: _Reports, first: frozenset[str], scale: _Scale) -> dict[str, 
     work = [(graph.initial, 0)]
     visited = 1
     before: list[dict[str, set[int]]] = [{category: set() for category in graph.goal} for _ in scale.alphabet]
-    starts = [event in first for event in scale.alphabet]
     while work:
         state, mask = work.pop()
         for letter, useful in enumerate(graph.useful[state]):
-            if not useful or not (mask or starts[letter]):
+            if not useful:
                 continue
             for category in useful:
                 before[letter][category].add(mask)
