@@ -6,13 +6,18 @@ namespace {
 
 PyObject* enum_type = nullptr;  // enum.EnumType
 
+constexpr int kDeepest = 16;  // tuples nested deeper are told apart by identity
+
+Key key_at_depth(PyObject* value, std::string& scratch, int depth);
+
 // A tuple of scalars, written so that equal texts mean equal tuples: kind, size, content.
-bool write_tuple(PyObject* tuple, std::string& out) {
+bool write_tuple(PyObject* tuple, std::string& out, int depth) {
+    if (depth > kDeepest) return false;
     std::string scratch;
     for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(tuple); ++k) {
         PyObject* item = PyTuple_GET_ITEM(tuple, k);
         scratch.clear();
-        const Key key = key_of(item, scratch);
+        const Key key = key_at_depth(item, scratch, depth);
         if (key.kind == KeyKind::Object) return false;
         const std::string content = is_blob(key.kind) ? std::string(key.blob) : std::to_string(key.bits);
         out += static_cast<char>('A' + static_cast<int>(key.kind));
@@ -57,7 +62,11 @@ bool is_permanent(PyObject* value) {
     return reinterpret_cast<PyObject*>(Py_TYPE(Py_TYPE(value))) == enum_type;
 }
 
-Key key_of(PyObject* value, std::string& scratch) {
+Key key_of(PyObject* value, std::string& scratch) { return key_at_depth(value, scratch, 0); }
+
+namespace {
+
+Key key_at_depth(PyObject* value, std::string& scratch, int depth) {
     PyTypeObject* type = Py_TYPE(value);
     const auto object = [&] { return Key::of_bits(KeyKind::Object, reinterpret_cast<std::uintptr_t>(value)); };
     if (type == &PyLong_Type) {
@@ -94,12 +103,14 @@ Key key_of(PyObject* value, std::string& scratch) {
         return Key::of_blob(KeyKind::Bytes, {PyBytes_AS_STRING(value), static_cast<std::size_t>(PyBytes_GET_SIZE(value))});
     if (type == &PyTuple_Type) {
         std::string written;
-        if (!write_tuple(value, written)) return object();
+        if (!write_tuple(value, written, depth + 1)) return object();
         scratch = std::move(written);
         return Key::of_blob(KeyKind::Tuple, scratch);
     }
     return object();
 }
+
+}  // namespace
 
 PyObject* scalar(const Value& value) {
     switch (value.kind) {

@@ -25,7 +25,7 @@ PyObject* optional(const nb::object& object) { return object.is_none() ? nullptr
 
 void construct(PyMonitor* self, const std::vector<std::string>& parameters, const std::vector<std::string>& modes,
                const std::vector<EventArgs>& events, const std::vector<MachineArgs>& machines, const std::string& binding, bool connected,
-               bool variables, std::uint32_t history, bool per_thread, bool synchronized_, bool decentralized, const nb::object& report,
+               bool immediate, bool variables, std::uint32_t history, bool per_thread, bool synchronized_, bool decentralized, const nb::object& report,
                const nb::object& admit, const nb::object& fork, const nb::object& save, const nb::object& load, const nb::object& fault) {
     Program program;
     program.parameters = static_cast<unsigned>(parameters.size());
@@ -34,6 +34,7 @@ void construct(PyMonitor* self, const std::vector<std::string>& parameters, cons
         program.machines.push_back({states, initial, next, categories, final, alive});
     program.binding = binding == "full-binding" ? Binding::Full : binding == "maximal-binding" ? Binding::Maximal : Binding::Any;
     program.connected = connected;
+    program.immediate = immediate;
     program.variables = variables;
     program.history = history;
     Options options;
@@ -238,7 +239,7 @@ NB_MODULE(_core, module) {
     module.def("hide", [](nb::handle code) { hide(code.ptr()); }, nb::arg("code"));
     nb::class_<PyMonitor>(module, "Monitor", nb::type_slots(gc_slots))
         .def("__init__", &construct, nb::kw_only(), nb::arg("parameters"), nb::arg("modes"), nb::arg("events"), nb::arg("machines"),
-             nb::arg("binding"), nb::arg("connected"), nb::arg("variables"), nb::arg("history"), nb::arg("per_thread"),
+             nb::arg("binding"), nb::arg("connected"), nb::arg("immediate"), nb::arg("variables"), nb::arg("history"), nb::arg("per_thread"),
              nb::arg("synchronized"), nb::arg("decentralized"), nb::arg("report").none(), nb::arg("admit").none(), nb::arg("fork").none(),
              nb::arg("save").none(), nb::arg("load").none(), nb::arg("fault").none())
         .def("emitter", &emitter, nb::arg("event"))
@@ -250,7 +251,7 @@ NB_MODULE(_core, module) {
         .def("reset",
              [](PyMonitor& self, std::tuple<std::uint64_t, std::uint32_t, std::uint32_t, std::uint32_t> instance) {
                  const auto& [engine, kind, id, serial] = instance;
-                 return self.reset(engine, {kind, id, serial});
+                 return self.reset(engine, {nullptr, kind, id, serial});
              },
              nb::arg("instance"))
         .def("ignore", [](PyMonitor& self) { ++self.core().ignored; })

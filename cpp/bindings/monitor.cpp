@@ -131,7 +131,7 @@ void PyMonitor::clear() {
     sites_.clear();
     for (Waiting& one : waiting_) drop_all(one.values);
     waiting_.clear();
-    for (Ready& one : ready_) Py_XDECREF(as_object(one.report.user));
+    for (const Report& one : ready_) Py_XDECREF(as_object(one.user));
     ready_.clear();
     drop_all(trash_);
 }
@@ -286,9 +286,7 @@ void PyMonitor::handle(EventId event, PyObject* const* values, Engine& engine, O
     const bool insert = engine.inserts(event);
     for (std::size_t k = 0; k < parameters.size(); ++k) slots[k] = slot_of(engine, parameters[k], values[k], insert);
     ++core_.seen[event];
-    Engine* outer = std::exchange(current_, &engine);
     engine.step(event, slots.data(), origin);
-    current_ = outer;
 }
 
 // ---- values ----
@@ -377,7 +375,16 @@ void PyMonitor::fault() {
 
 void PyMonitor::report(Report&& report) {
     if (report.user != 0) Py_INCREF(as_object(report.user));
-    ready_.push_back({std::move(report), current_});
+    ready_.push_back(std::move(report));
+}
+
+// Handlers may send events of their own: they do not run in the engine's turn.
+void PyMonitor::event_done() {
+    if (ready_.empty()) return;
+    inside_ = false;
+    deliver();
+    inside_ = true;
+    inside_thread_ = std::this_thread::get_id();
 }
 
 std::uint64_t PyMonitor::fork(std::uint64_t parent) {
@@ -448,10 +455,10 @@ bool PyMonitor::admit(EventId event, InstanceRef instance, std::uint64_t user, c
     PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(values.size()));
     for (unsigned p = 0; p < values.size(); ++p) {
         char state = 'u';
-        PyTuple_SET_ITEM(tuple, p, to_python(*current_, p, values[p], state));
+        PyTuple_SET_ITEM(tuple, p, to_python(*instance.engine, p, values[p], state));
     }
     PyObject* result = PyObject_CallFunction(callbacks_.admit, "i(KIII)ON", static_cast<int>(event),
-                                             static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(current_)), instance.kind,
+                                             static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(instance.engine)), instance.kind,
                                              instance.id, instance.serial, user != 0 ? as_object(user) : Py_None, tuple);
     bool yes = true;
     if (result == nullptr) {
@@ -466,15 +473,14 @@ bool PyMonitor::admit(EventId event, InstanceRef instance, std::uint64_t user, c
 void PyMonitor::deliver() {
     const SavedError saved;
     while (!ready_.empty()) {
-        Ready one = std::move(ready_.front());
+        const Report report = std::move(ready_.front());
         ready_.pop_front();
-        const Report& report = one.report;
         const auto count = static_cast<Py_ssize_t>(report.values.size());
         PyObject* values = PyTuple_New(count);
         PyObject* serials = PyTuple_New(count);
         std::string states(report.values.size(), 'u');
         for (unsigned p = 0; p < report.values.size(); ++p) {
-            PyTuple_SET_ITEM(values, p, to_python(*one.engine, p, report.values[p], states[p]));
+            PyTuple_SET_ITEM(values, p, to_python(*report.instance.engine, p, report.values[p], states[p]));
             PyTuple_SET_ITEM(serials, p, PyLong_FromUnsignedLong(report.values[p].serial));
         }
         PyObject* witness = PyTuple_New(static_cast<Py_ssize_t>(report.witness.size()));
@@ -487,7 +493,7 @@ void PyMonitor::deliver() {
                                                        static_cast<int>(report.category), report.final ? Py_True : Py_False,
                                                        static_cast<int>(report.event), values, states.data(),
                                                        static_cast<Py_ssize_t>(states.size()), serials, stamp_to_python(report.stamp), witness,
-                                                       static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(one.engine)),
+                                                       static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(report.instance.engine)),
                                                        report.instance.kind, report.instance.id, report.instance.serial,
                                                        report.user != 0 ? as_object(report.user) : Py_None);
         if (result == nullptr) fault();
@@ -514,9 +520,8 @@ std::optional<BadRow> PyMonitor::run(ArrowArrayStream& stream, const std::string
     if (!source.empty()) options.source = core_.location(source, true);
     if (!deaths_.empty()) settle();
     // Without objects to be watched and without code to be called, nobody else can touch the engine.
-    bool python = watches_ != 0 || core_.program().variables || core_.per_thread();
+    bool python = watches_ != 0 || core_.program().variables || core_.program().immediate || core_.per_thread();
     for (const EventDecl& event : core_.program().events) python = python || event.guarded;
-    current_ = core_.per_thread() ? nullptr : &core_.engine();
 
     std::optional<BadRow> bad;
     std::string failure;
@@ -545,17 +550,11 @@ std::optional<BadRow> PyMonitor::run(ArrowArrayStream& stream, const std::string
         options.first_row += raw->length;
         if (state != nullptr) PyEval_RestoreThread(state);
         if (bad) more = false;
-        if (!ready_.empty()) {
-            // Handlers may send events of their own: give up our turn meanwhile.
-            inside_ = false;
-            deliver();
-            inside_ = true;
-        }
+        event_done();
         if (more && PyErr_CheckSignals() != 0) more = false;
     }
     core_.end_stream();
     if (schema.release != nullptr) schema.release(&schema);
-    current_ = nullptr;
     leave();
     if (!failure.empty() && PyErr_Occurred() == nullptr) PyErr_SetString(PyExc_ValueError, failure.c_str());
     return bad;

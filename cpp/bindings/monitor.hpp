@@ -71,6 +71,7 @@ public:
     void clear();
 
     void report(Report&& report) override;
+    void event_done() override;
     bool admit(EventId event, InstanceRef instance, std::uint64_t user, const std::vector<Value>& values) override;
     std::uint64_t fork(std::uint64_t parent) override;
     void drop(std::uint64_t user) override;
@@ -90,12 +91,6 @@ private:
         unsigned parameter;
         Slot slot;
     };
-    struct Ready {  // a report on its way to Python
-        Report report;
-        Engine* engine;
-    };
-    class Turn;
-    friend class Turn;
 
     enum class Entry { Now, Later, Refused };
     Entry enter();
@@ -118,8 +113,7 @@ private:
     bool inside_ = false;  // the engine is at work
     std::thread::id inside_thread_;
     std::uint64_t watches_ = 0;
-    Engine* current_ = nullptr;
-    std::deque<Ready> ready_;
+    std::deque<Report> ready_;  // on their way to Python
     std::deque<Waiting> waiting_;
     std::vector<Death> deaths_;
     std::vector<PyObject*> trash_;

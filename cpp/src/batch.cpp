@@ -230,6 +230,7 @@ void Monitor::Batch::take_row(std::int64_t row) {
     for (std::size_t k = 0; k < parameters.size(); ++k) slots[k] = slot(engine, parameters[k], row, insert);
     ++monitor_.seen[id];
     engine.step(id, slots.data(), *this);
+    if (monitor_.program_.immediate) monitor_.listener_.event_done();
 }
 
 // ---- the bulk loop: one parameter, one property, dictionary-encoded columns without nulls ----

@@ -71,7 +71,7 @@ void FlatEngine::report(Slot slot, unsigned property, EventId event, Table::Row 
         report.final = outcome.final[k];
         report.event = event;
         report.stamp = stamp;
-        report.instance = {0, slot, domains_[0]->serial(slot)};
+        report.instance = {this, 0, slot, domains_[0]->serial(slot)};
         report.user = program_.variables ? users_[slot] : 0;
         report.values = values(slot);
         if (history_.on()) report.witness = history_.read(at(slot)[tables_.size()]);
@@ -101,7 +101,7 @@ void FlatEngine::step(EventId event, const Slot* slots, Origin& origin) {
     }
     if (done_[slot]) return;
     if (program_.events[event].guarded) {
-        const InstanceRef self{0, slot, domains_[0]->serial(slot)};
+        const InstanceRef self{this, 0, slot, domains_[0]->serial(slot)};
         if (!listener_.admit(event, self, program_.variables ? users_[slot] : 0, values(slot))) return;
     }
     std::uint32_t* words = at(slot);

@@ -25,7 +25,7 @@ public:
 
     // For the bulk loop over one property: its table, and the words of every slot: the row of the
     // table and, with history, the head of the past.
-    bool bulk() const { return tables_.size() == 1 && !guarded_ && !program_.variables; }
+    bool bulk() const { return tables_.size() == 1 && !guarded_ && !program_.variables && !program_.immediate; }
     const Table& table() const { return tables_[0]; }
     std::uint32_t* words() { return words_.data(); }
     History& history() { return history_; }

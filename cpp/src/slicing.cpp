@@ -233,7 +233,7 @@ void SlicingEngine::remove(unsigned k, Id id) {
     for (const std::uint8_t p : kind.parameters) {
         const Slot slot = values[p];
         std::uint32_t& members = domains_[p]->extra(slot)[leaves_[singles_[p]]->members];
-        if (--members == 0 && domains_[p]->dead(slot)) free_slot(p, slot);
+        if (--members == 0 && domains_[p]->released(slot)) free_slot(p, slot);
     }
     if (user != 0) listener_.drop(user);
 }
@@ -250,6 +250,7 @@ void SlicingEngine::free_slot(unsigned p, Slot slot) {
 void SlicingEngine::forget(unsigned p, Slot slot) {
     const LeafKind& single = *leaves_[singles_[p]];
     std::uint32_t* leaf = domains_[p]->extra(slot);
+    domains_[p]->release(slot);
     ++leaf[single.members];  // keep the slot until we are done with it
     for (const List& list : single.lists) {
         InstanceKind& kind = instances_[list.instance_kind];

@@ -135,7 +135,7 @@ private:
     void remove(unsigned kind, Id id);
     void free_slot(unsigned p, Slot slot);
     std::vector<Value> report_values(unsigned kind, Id id);
-    InstanceRef ref(unsigned kind, Id id) { return {kind, id, record(kind, id)[instances_[kind].serial]}; }
+    InstanceRef ref(unsigned kind, Id id) { return {this, kind, id, record(kind, id)[instances_[kind].serial]}; }
     bool present(InstanceRef ref);
     void transfer_classes(Archive& archive);
 

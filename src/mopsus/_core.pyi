@@ -30,6 +30,7 @@ class Monitor:
         ],
         binding: str,
         connected: bool,
+        immediate: bool,
         variables: bool,
         history: int,
         per_thread: bool,

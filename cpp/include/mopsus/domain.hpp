@@ -55,6 +55,9 @@ public:
         index_.erase(record[kHash], slot);
         record[kMeta] |= kDead;
     }
+    // A buried slot may be recycled once its owner has been told and has nothing left that refers to it.
+    void release(Slot slot) { pool_.at(slot)[kMeta] |= kReleased; }
+    bool released(Slot slot) const { return (pool_.at(slot)[kMeta] & kReleased) != 0; }
     void recycle(Slot slot) {
         drop_blob(slot);
         pool_.at(slot)[kMeta] = 0;
@@ -96,6 +99,7 @@ private:
     // Word 0 is the pool's while the slot is free, and kMeta is then 0.
     enum : std::uint32_t { kBits = 0, kMeta = 2, kHash = 3, kSerial = 4, kWatch = 5, kHeader = 7 };
     static constexpr std::uint32_t kDead = 0x100;
+    static constexpr std::uint32_t kReleased = 0x200;
 
     const std::string* blob(Slot slot) const { return reinterpret_cast<const std::string*>(bits(slot)); }
     void drop_blob(Slot slot) {

@@ -35,8 +35,11 @@ struct PastEvent {
     Stamp stamp;
 };
 
+class Engine;
+
 // Refers to an instance for as long as it exists; harmless afterwards.
 struct InstanceRef {
+    Engine* engine = nullptr;
     std::uint32_t kind = 0;
     std::uint32_t id = 0;
     std::uint32_t serial = 0;
@@ -60,6 +63,8 @@ class Listener {
 public:
     virtual ~Listener() = default;
     virtual void report(Report&& report) = 0;
+    // In a batch of an `immediate` program: an event is done, the next one is yet to come.
+    virtual void event_done() {}
     // Before an instance takes a guarded event: may it?
     virtual bool admit(EventId, InstanceRef, std::uint64_t /*user*/, const std::vector<Value>&) { return true; }
     // The listener's word for a new instance, derived from another's word (0: from nothing).

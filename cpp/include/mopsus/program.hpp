@@ -44,6 +44,7 @@ struct Program {
     std::vector<Machine> machines;
     Binding binding = Binding::Any;
     bool connected = false;
+    bool immediate = false;     // a report may change what the next event does: do not put it off
     bool variables = false;     // every instance carries a word of the listener's
     std::uint32_t history = 0;  // events remembered per instance
 

@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeAlias
 
 from mopsus import _core
 from mopsus.logics import CompiledSpec, compile_spec, load_logic
+from mopsus.logics.reset import may_reset
 from mopsus.model import MopsusError, ObjectRef, Scalar, Spec, TraceError, Value, Verdict, WitnessEvent
 from mopsus.monitor.code import Compiler, Function
 from mopsus.monitor.instance import Instance
@@ -198,6 +199,8 @@ class Monitor:
     def restore(self, data: Mapping[str, Any]) -> None:
         """Take over a state from `snapshot`. The monitor must be new."""
         wrong = "the snapshot is of another version or specification"
+        if not isinstance(data, Mapping):
+            raise MonitorError("this is no snapshot", hint="give what `snapshot` returned", code="MONITOR-005")
         if data.get("version") != _SNAPSHOT_VERSION or data.get("plan") != self._fingerprint():
             raise MonitorError(wrong, hint="use the very spec and history it was made with", code="MONITOR-005")
         if self._core.stats()["created"]:
@@ -233,6 +236,8 @@ class Monitor:
 
     def _compile_code(self) -> None:
         spec = self.spec
+        codes = [each.code for prop in spec.properties for each in prop.handlers if each.code is not None]
+        self._resets = any(map(may_reset, codes))
         compiler = Compiler(spec)
         self._initials = [(variable.name, compiler.expression(variable.initial)) for variable in spec.variables]
         self._conditions = [each.condition and compiler.expression(each.condition) for each in spec.events]
@@ -252,6 +257,7 @@ class Monitor:
             machines=self._plan.machines,
             binding=modifiers.binding.value,
             connected=modifiers.connected,
+            immediate=self._resets,
             variables=variables,
             history=history,
             per_thread=modifiers.perthread,
