@@ -183,10 +183,10 @@ class Session:
 
 def count_used(table: Table, recognisers: Sequence[Recogniser]) -> int:
     """How many rows are an event of some spec."""
-    pc = require("pyarrow.compute", "an Arrow table")
     if all(recogniser.plain for recogniser in recognisers):
         names = tuple(dict.fromkeys(name for recogniser in recognisers for name in recogniser.names))
         return masks.count_names(table, names)
+    pc = require("pyarrow.compute", "an Arrow table")
     used = reduce(pc.or_, (recogniser.mask(table) for recogniser in recognisers))
     return int(pc.sum(used).as_py() or 0)
 
