@@ -184,6 +184,25 @@ def test_hints_name_what_was_probably_meant():
     assert hints == [f"did you mean '{word}'?" for word in ("suffix", "error", "it", "fsm")]
 
 
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        ("severity = error", "write 'severity: …'"),
+        ("evnt x(i)", "did you mean 'event'?"),
+        ("x(i)", "write 'event x(…)' to declare an event"),
+        ('event x(i) named("y")', "a pointcut follows ':', and its parts are joined by '&&' or '||'"),
+        ("ere : a @match print(1)", "a handler's body stands in braces"),
+        ("%", "expected an event, a property ('logic : formula'), a handler ('@category'), 'var' or '}'"),
+        ("event x before(i) : call(y)", 'for traces write named("name"), row(predicate) or bind(parameter = field)'),
+        ("event x after(i) returning", "write 'returning(…)'"),
+    ],
+)
+def test_hints_say_what_to_write(line, hint):
+    with pytest.raises(SpecError) as caught:
+        parse_file(f"S(i) {{\nevent a(i)\n{line}\n}}", logics=LOGICS)
+    assert [found.hint for found in caught.value.diagnostics] == [hint]
+
+
 def test_files(tmp_path):
     path = tmp_path / "a.mop"
     path.write_text("S { event a { pass } }", encoding="utf-8")

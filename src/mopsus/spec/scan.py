@@ -14,6 +14,7 @@ from mopsus.spec import pytext
 from mopsus.spec.diagnostics import suggest
 from mopsus.spec.errors import Findings
 from mopsus.spec.formula import COMMENT, normalise
+from mopsus.spec.pointcuts import PRIMITIVES
 
 KEYWORDS = ("creation", "event", "var")
 """These begin an item wherever they begin a line, so nothing else can have their names."""
@@ -200,7 +201,8 @@ class _Scanner:
         elif word and word.group() == "var":
             self.variable(item)
         elif label:
-            self.setting(item, label) if label[1] in SETTINGS else self.formula(item, label)
+            read = self.setting if label[1] in SETTINGS else self.formula
+            read(item, label)
         elif self.text[self.at] == "@":
             self.handler(item)
         else:
@@ -219,7 +221,7 @@ class _Scanner:
             word = self.word()
             if self.text[self.at] == "(":
                 self.names(item)
-            elif word and word not in KEYWORDS and (word in CLAUSES or self.follows(word, "(")):
+            elif word in CLAUSES or self.at_unknown_clause(word):
                 self.take("WORD", item, self.at + len(word))
             else:
                 break
@@ -228,6 +230,11 @@ class _Scanner:
             self.pointcut(item)
         if self.more() and not item.broken and self.text[self.at] == "{":
             self.body(item)
+
+    def at_unknown_clause(self, word: str) -> bool:
+        """Is this a misspelt clause rather than the next item or a pointcut without its colon?"""
+        known = word in KEYWORDS or word in PRIMITIVES
+        return bool(word) and not known and not self.at_line_start() and self.follows(word, "(")
 
     def names(self, item: Item) -> None:
         """A parenthesised list, up to its parenthesis, a brace or a line that begins another item."""
@@ -372,19 +379,28 @@ class _Scanner:
         """Report what begins no item and skip it, with the braces that belong to it."""
         word = self.word()
         end = self.at + len(word or self.text[self.at])
-        if word and self.follows(word, "("):
-            hint = f"write 'event {word}(…)' to declare an event"
-        else:
-            hint = "expected an event, a property ('logic : formula'), a handler ('@category'), 'var' or '}'"
-            near = suggest(word, (*KEYWORDS, *SETTINGS))
-            hint = f"did you mean '{near}'?" if near else hint
-        self.complain(self.at, end, f"unexpected '{self.text[self.at : end]}'", hint)
+        self.complain(self.at, end, f"unexpected '{self.text[self.at : end]}'", self.junk_hint(word))
         brace = self.text.find("{", self.at, self.line_end())
         self.at = end
         if brace >= 0 and (closed := pytext.closing(self.text, brace)) is not None:
             self.at = closed + 1
         else:
             self.resume()
+
+    def junk_hint(self, word: str) -> str:
+        beside = self.last is not None and "\n" not in self.text[self.last.end : self.at]
+        if beside and self.last is not None and [lexeme.type for lexeme in self.last.lexemes[:1]] == ["_AT"]:
+            return "a handler's body stands in braces"
+        if word in PRIMITIVES or word == "condition":
+            return "a pointcut follows ':', and its parts are joined by '&&' or '||'"
+        if word in SETTINGS:
+            return f"write '{word}: …'"
+        if word and self.follows(word, "("):
+            return f"write 'event {word}(…)' to declare an event"
+        near = suggest(word, (*KEYWORDS, *SETTINGS))
+        if near:
+            return f"did you mean '{near}'?"
+        return "expected an event, a property ('logic : formula'), a handler ('@category'), 'var' or '}'"
 
     def unclosed(self, code: str, item: Item, message: str, hint: str) -> None:
         self.findings.error_at(code, message, self.at, self.at + 1, hint)
