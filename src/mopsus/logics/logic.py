@@ -16,7 +16,7 @@ from mopsus.model import MopsusError, Severity, TableMachine
 class LogicError(MopsusError):
     """A formula, a property or a logic plugin cannot be used."""
 
-    code = "LOGIC-011"
+    code = "LOGIC-000"
 
 
 class FormulaError(LogicError):
