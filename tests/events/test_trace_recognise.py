@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from trace_support import HAS_NEXT, run_check, spec_of, without_pyarrow
 
+from mopsus.events.trace import masks
 from mopsus.events.trace.batches import ROW, TraceBatch
 from mopsus.events.trace.needs import needs_of
 from mopsus.events.trace.recognise import Recogniser
@@ -121,6 +122,15 @@ def test_tables_and_rows_agree(spec, rows, encoded, numbered):
     ]
     assert seen == expected
     assert unmatched == len(rows) - len({number for number, *_ in expected})
+
+
+def test_numbers_that_a_double_cannot_hold():
+    rows = [{"n": 2**53 + 1}, {"n": 1}, {"n": None}]
+    table = pa.Table.from_pylist(rows, pa.schema({"n": pa.int64()}))
+    for literal in (0.5, 1.0, 2.0**53, 2**53 + 1, 2**70):
+        for op in ("==", "!=", "<", "<=", ">", ">="):
+            test = p.Compare(op, p.Field("n"), p.Literal(literal))
+            assert masks.of_predicate(test, table).to_pylist() == [p.evaluate(test, row) for row in rows]
 
 
 LOG = """when,msg,job,n,event

@@ -130,6 +130,9 @@ def _compare(op: str, column: Array, literal: str | float) -> Array | None:
         return pc.if_else(pc.is_valid(column), op == "!=", pa.scalar(None, pa.bool_()))
     if kind is float and abs(literal) >= EXACT_IN_DOUBLE:  # type: ignore[arg-type]  # a number, as `kind` says
         return None
+    if type is ColumnType.INT and isinstance(literal, float):
+        # Rounding keeps the order, and no number that it changes comes near the literal.
+        column = column.cast(pa.float64(), safe=False)
     if kind is bool:
         column, literal = column.cast(pa.int8()), int(literal)
     return getattr(pc, _KERNELS[op])(column, pa.scalar(literal))
