@@ -89,7 +89,7 @@ std::int32_t Monitor::Batch::code(std::int64_t row) {
         const auto at = static_cast<std::uint64_t>(event_->integer(row));
         return at < codes_.size() ? codes_[at] : kBroken;
     }
-    return monitor_.code_of(event_->text(row));
+    return recent_.find(event_->text(row), monitor_);
 }
 
 // Notes a bad row, at which the batch ends unless such rows are skipped.
@@ -188,17 +188,22 @@ std::optional<BadRow> Monitor::Batch::run() {
         return found;
     }
     if (in_bulk()) {
+        counts_.assign(2 * (monitor_.seen.size() + 1), 0);
         run_bulk();
+        for (std::size_t k = 0; k < counts_.size(); ++k) {
+            const std::size_t event = k % (counts_.size() / 2);
+            (event == 0 ? monitor_.ignored : monitor_.seen[event - 1]) += counts_[k];
+        }
     } else {
-        run_rows();
+        run_rows(0);
     }
     return std::move(stop_);
 }
 
-void Monitor::Batch::run_rows() {
+void Monitor::Batch::run_rows(std::int64_t first) {
     ahead_codes_.resize(kBlock);
     ahead_.resize(kBlock * inputs_.size());
-    for (std::int64_t from = 0; from < length_ && !stop_; from += kBlock) {
+    for (std::int64_t from = first; from < length_ && !stop_; from += kBlock) {
         const std::int64_t to = std::min(from + kBlock, length_);
         if (monitor_.engine_) look_ahead(*monitor_.engine_, from, to);
         for (row_ = from; row_ < to && !stop_; ++row_) take_row(row_);
@@ -233,101 +238,147 @@ void Monitor::Batch::take_row(std::int64_t row) {
     if (monitor_.program_.immediate) monitor_.listener_.event_done();
 }
 
-// ---- the bulk loop: one parameter, one property, dictionary-encoded columns without nulls ----
+// ---- one parameter, one property, no nulls: no need to look at each row on its own ----
 
 bool Monitor::Batch::in_bulk() const {
-    if (monitor_.per_thread_ || inputs_.size() != 1 || inputs_[0].remap == nullptr) return false;
+    if (monitor_.per_thread_ || monitor_.released_ || inputs_.size() != 1 || inputs_[0].column == nullptr) return false;
     const auto* engine = dynamic_cast<const FlatEngine*>(monitor_.engine_.get());
-    return engine != nullptr && engine->bulk() && event_->dictionary() != nullptr && !event_->may_be_null() &&
-           !event_->dictionary()->may_be_null() && !inputs_[0].column->may_be_null() && !inputs_[0].column->dictionary()->may_be_null() &&
-           std::find(codes_.begin(), codes_.end(), kRelease) == codes_.end() && !monitor_.released_;
+    if (engine == nullptr || !engine->bulk()) return false;
+    const auto complete = [](const Column& column) {
+        return !column.may_be_null() && (column.dictionary() == nullptr || !column.dictionary()->may_be_null());
+    };
+    const Column& values = *inputs_[0].column;
+    return complete(*event_) && complete(values) && (values.dictionary() != nullptr || values.is_text() || (values.is_integer() && values.type() != Column::Type::UInt64));
+}
+
+namespace {
+
+// Calls `use` with the addresses of a column's integers, whatever their width.
+template <class Use>
+void with_integers(const Column& column, Use&& use) {
+    switch (column.type()) {
+        case Column::Type::Int8:
+        case Column::Type::UInt8: return use(column.values<std::uint8_t>());
+        case Column::Type::Int16:
+        case Column::Type::UInt16: return use(column.values<std::uint16_t>());
+        case Column::Type::Int32:
+        case Column::Type::UInt32: return use(column.values<std::uint32_t>());
+        default: return use(column.values<std::uint64_t>());
+    }
+}
+
+}  // namespace
+
+// The events of a stretch of rows. False: a number refers outside of the dictionary.
+bool Monitor::Batch::fill_codes(std::int64_t from, std::int64_t count, std::int32_t* codes) {
+    bool good = true;
+    if (event_->dictionary() == nullptr) {
+        for (std::int64_t k = 0; k < count; ++k) codes[k] = recent_.find(event_->text(from + k), monitor_);
+    } else {
+        with_integers(*event_, [&](const auto* numbers) {
+            std::uint64_t highest = 0;
+            for (std::int64_t k = 0; k < count; ++k) highest = std::max<std::uint64_t>(highest, numbers[from + k]);
+            good = highest < codes_.size();
+            for (std::int64_t k = 0; good && k < count; ++k) codes[k] = codes_[numbers[from + k]];
+        });
+    }
+    return good;
+}
+
+// The slots of their values, 0 where not known (yet).
+bool Monitor::Batch::fill_slots(std::int64_t from, std::int64_t count, Slot* slots) {
+    const Column& column = *inputs_[0].column;
+    const Domain& domain = monitor_.engine_->domain(0);
+    bool good = true;
+    if (inputs_[0].remap != nullptr) {
+        const std::vector<Slot>& known = inputs_[0].remap->slots;
+        with_integers(column, [&](const auto* numbers) {
+            std::uint64_t highest = 0;
+            for (std::int64_t k = 0; k < count; ++k) highest = std::max<std::uint64_t>(highest, numbers[from + k]);
+            good = highest < known.size();
+            for (std::int64_t k = 0; good && k < count; ++k) slots[k] = known[numbers[from + k]];
+        });
+        return good;
+    }
+    std::array<Key, kStretch> keys;
+    for (std::int64_t k = 0; k < count; ++k) {
+        keys[static_cast<std::size_t>(k)] = column.key(from + k, scratch_);
+        domain.prefetch(keys[static_cast<std::size_t>(k)].hash);
+    }
+    for (std::int64_t k = 0; k < count; ++k) {
+        slots[k] = domain.guess(keys[static_cast<std::size_t>(k)].hash);
+        if (slots[k] != kNil) {
+            domain.prefetch_slot(slots[k]);
+            monitor_.engine_->prefetch(0, slots[k]);
+        }
+    }
+    for (std::int64_t k = 0; k < count; ++k)
+        if (slots[k] != kNil) slots[k] = domain.find(keys[static_cast<std::size_t>(k)]);
+    return true;
 }
 
 void Monitor::Batch::run_bulk() {
     auto& engine = static_cast<FlatEngine&>(*monitor_.engine_);
-    switch (event_->type()) {
-        case Column::Type::Int8:
-        case Column::Type::UInt8: return run_bulk_codes<std::uint8_t>(engine);
-        case Column::Type::Int16:
-        case Column::Type::UInt16: return run_bulk_codes<std::uint16_t>(engine);
-        case Column::Type::Int32:
-        case Column::Type::UInt32: return run_bulk_codes<std::uint32_t>(engine);
-        default: return run_bulk_codes<std::uint64_t>(engine);
+    std::array<std::int32_t, kStretch> codes;
+    std::array<Slot, kStretch> slots;
+    for (std::int64_t from = 0; from < length_; from += kStretch) {
+        const std::int64_t count = std::min<std::int64_t>(kStretch, length_ - from);
+        const bool good = fill_codes(from, count, codes.data()) && fill_slots(from, count, slots.data()) &&
+                          std::find(codes.begin(), codes.begin() + count, kRelease) == codes.begin() + count;
+        if (!good) return run_rows(from);
+        if (engine.history().on())
+            run_stretch<true>(engine, from, count, codes.data(), slots.data());
+        else
+            run_stretch<false>(engine, from, count, codes.data(), slots.data());
     }
 }
 
-template <class Code>
-void Monitor::Batch::run_bulk_codes(FlatEngine& engine) {
-    switch (inputs_[0].column->type()) {
-        case Column::Type::Int8:
-        case Column::Type::UInt8: return run_bulk_numbers<Code, std::uint8_t>(engine);
-        case Column::Type::Int16:
-        case Column::Type::UInt16: return run_bulk_numbers<Code, std::uint16_t>(engine);
-        case Column::Type::Int32:
-        case Column::Type::UInt32: return run_bulk_numbers<Code, std::uint32_t>(engine);
-        default: return run_bulk_numbers<Code, std::uint64_t>(engine);
-    }
-}
+template <bool kPast>
+void Monitor::Batch::run_stretch(FlatEngine& engine, std::int64_t from, std::int64_t count, const std::int32_t* codes, const Slot* slots) {
+    constexpr std::size_t kStride = kPast ? 2 : 1;
+    // Two sets of counters, so that equal neighbours do not wait for each other.
+    std::uint64_t* seen[2] = {counts_.data() + 1, counts_.data() + 1 + counts_.size() / 2};
+    for (std::int64_t k = 0; k < count; ++k) ++seen[k & 1][codes[k]];  // ignored ones count at -1
 
-template <class Code, class Number>
-void Monitor::Batch::run_bulk_numbers(FlatEngine& engine) {
-    const Code* codes = event_->values<Code>();
-    const Number* numbers = inputs_[0].column->values<Number>();
-    const Slot* slots = inputs_[0].remap->slots.data();
-
-    // Four counters per name, so that equal neighbours do not wait for each other.
-    std::vector<std::array<std::uint64_t, 4>> counts(codes_.size());
-    Code highest_code = 0;
-    Number highest_number = 0;
-    for (std::int64_t row = 0; row < length_; ++row) {
-        highest_code = std::max(highest_code, codes[row]);
-        highest_number = std::max(highest_number, numbers[row]);
-    }
-    if (length_ > 0 && (highest_code >= codes_.size() || highest_number >= inputs_[0].remap->slots.size())) return run_rows();
-    for (std::int64_t row = 0; row < length_; ++row) ++counts[codes[row]][static_cast<std::size_t>(row & 3)];
-    for (std::size_t k = 0; k < counts.size(); ++k) {
-        const std::uint64_t sum = counts[k][0] + counts[k][1] + counts[k][2] + counts[k][3];
-        (codes_[k] < 0 ? monitor_.ignored : monitor_.seen[static_cast<std::size_t>(codes_[k])]) += sum;
-    }
-
-    const auto loop = [&]<bool kPast>() {
-        constexpr std::size_t kStride = kPast ? 2 : 1;
-        const std::uint32_t* cells = engine.table().cells();
-        std::uint32_t* words = engine.words();
-        const bool plain = time_ == nullptr && location_ == nullptr && number_ == nullptr;
-        const auto stamp_of = [&](std::int64_t row) {
-            row_ = row;
-            return plain ? Stamp{options_.first_row + row, 0, options_.source, Stamp::Time::None} : stamp();
-        };
-        for (std::int64_t row = 0; row < length_; ++row) {
-            const std::int32_t code = codes_[codes[row]];
-            if (code < 0) continue;
-            const auto event = static_cast<EventId>(code);
-            const Slot known = slots[numbers[row]];
-            if (known == kNil) {
-                row_ = row;
-                const Slot fresh = slot(engine, 0, row, engine.inserts(event));
-                engine.step(event, &fresh, *this);
-                words = engine.words();
-                continue;
-            }
-            std::uint32_t* at = words + known * kStride;
-            const Table::Row before = at[0];
-            const std::uint32_t cell = cells[before + event];
-            at[0] = Table::row_of(cell);
-            if constexpr (kPast) {
-                if (cell != before && at[1] != FlatEngine::kDone) {
-                    at[1] = engine.history().add(at[1], event, stamp_of(row));
-                    if (engine.history().full()) engine.compact_history();
-                }
-            }
-            if ((cell & Table::kNotable) != 0) engine.note(known, event, before, stamp_of(row));
-        }
+    const std::uint32_t* cells = engine.table().cells();
+    std::uint32_t* words = engine.words();
+    const bool plain = time_ == nullptr && location_ == nullptr && number_ == nullptr;
+    const auto stamp_of = [&](std::int64_t row) {
+        row_ = row;
+        return plain ? Stamp{options_.first_row + row, 0, options_.source, Stamp::Time::None} : stamp();
     };
-    if (engine.history().on())
-        loop.template operator()<true>();
-    else
-        loop.template operator()<false>();
+    for (std::int64_t k = 0; k < count; ++k) {
+        if (codes[k] < 0) continue;
+        const auto event = static_cast<EventId>(codes[k]);
+        if (slots[k] == kNil) {
+            row_ = from + k;
+            const Slot fresh = slot(engine, 0, row_, engine.inserts(event));
+            engine.step(event, &fresh, *this);
+            words = engine.words();
+            continue;
+        }
+        std::uint32_t* at = words + slots[k] * kStride;
+        const Table::Row before = at[0];
+        const std::uint32_t cell = cells[before + event];
+        at[0] = Table::row_of(cell);
+        if constexpr (kPast) {
+            if (cell != before && at[1] != FlatEngine::kDone) {
+                at[1] = engine.history().add(at[1], event, stamp_of(from + k));
+                if (engine.history().full()) engine.compact_history();
+            }
+        }
+        if ((cell & Table::kNotable) != 0) engine.note(slots[k], event, before, stamp_of(from + k));
+    }
+}
+
+std::int32_t Monitor::Batch::Recent::find(std::string_view name, const Monitor& monitor) {
+    std::uint64_t start = name.size();
+    if (!name.empty()) std::memcpy(&start, name.data(), std::min<std::size_t>(name.size(), 8));
+    Entry& entry = entries_[mix(start ^ name.size(), 0x9E3779B97F4A7C15ULL) >> 58];
+    if (entry.name == name && entry.code != kNoName) return entry.code;
+    entry.code = monitor.code_of(name);
+    entry.name = name;
+    return entry.code;
 }
 
 }  // namespace mopsus

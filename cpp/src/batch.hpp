@@ -1,6 +1,9 @@
 // One record batch on its way through a monitor.
 #pragma once
 
+#include <array>
+#include <cstring>
+
 #include "flat.hpp"
 #include "mopsus/monitor.hpp"
 
@@ -33,13 +36,28 @@ private:
     void prepare(Input& input, unsigned p);
     Engine& engine_of(std::int64_t row);
 
+    void run_rows(std::int64_t first);
     bool in_bulk() const;
     void run_bulk();
-    template <class Code>
-    void run_bulk_codes(FlatEngine& engine);
-    template <class Code, class Number>
-    void run_bulk_numbers(FlatEngine& engine);
-    void run_rows();
+    bool fill_codes(std::int64_t from, std::int64_t count, std::int32_t* codes);
+    bool fill_slots(std::int64_t from, std::int64_t count, Slot* slots);
+    template <bool kPast>
+    void run_stretch(FlatEngine& engine, std::int64_t from, std::int64_t count, const std::int32_t* codes, const Slot* slots);
+
+    static constexpr std::int64_t kStretch = 128;
+
+    // Event names seen lately: most traces have a handful.
+    class Recent {
+    public:
+        std::int32_t find(std::string_view name, const Monitor& monitor);
+
+    private:
+        struct Entry {
+            std::string_view name;  // lies in the batch
+            std::int32_t code = kNoName;
+        };
+        std::array<Entry, 64> entries_{};
+    };
 
     Monitor& monitor_;
     const BatchOptions& options_;
@@ -58,6 +76,8 @@ private:
         Slot slot = kNil;
     };
     std::vector<std::int32_t> ahead_codes_;
+    std::vector<std::uint64_t> counts_;  // of the bulk loop: twice, ignored rows and then each event
+    Recent recent_;
     std::vector<Hint> ahead_;
     std::int64_t row_ = 0;
     std::string scratch_;

@@ -6,6 +6,7 @@
 // another shares its past. When the log has doubled, what is still reachable is copied to a new one.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "mopsus/engine.hpp"
@@ -21,13 +22,16 @@ public:
     bool on() const { return limit_ != 0; }
 
     Head add(Head before, EventId event, const Stamp& stamp) {
-        log_.push_back({stamp, before, event});
+        log_.push_back({static_cast<std::uint64_t>(stamp.row) << 16 | event, before, stamp.location});
+        if (stamp.time_kind != Stamp::Time::None || !times_.empty()) {
+            times_.resize(log_.size() - 1);
+            times_.push_back({stamp.time, stamp.time_kind});
+        }
         return static_cast<Head>(log_.size());
     }
     std::vector<PastEvent> read(Head head) const {
         std::vector<PastEvent> events;
-        for (; head != 0 && events.size() < limit_; head = log_[head - 1].before)
-            events.push_back({log_[head - 1].event, log_[head - 1].stamp});
+        for (; head != 0 && events.size() < limit_; head = log_[head - 1].before) events.push_back(event(head));
         return {events.rbegin(), events.rend()};
     }
     // Is it time to forget what no instance can reach?
@@ -35,29 +39,77 @@ public:
     // `each_head(visit)` calls `visit` with a reference to the head of every instance.
     template <class EachHead>
     void compact(EachHead&& each_head) {
-        std::vector<Entry> old = std::move(log_);
-        log_ = {};
-        std::vector<const Entry*> kept;
+        History old(limit_);
+        old.log_.swap(log_);
+        old.times_.swap(times_);
+        log_.reserve(old.log_.size());
+        // The entries of one slice lie far apart. Walk through several slices at a time, so that
+        // waiting for memory is shared.
+        std::array<Head*, kTogether> heads{};
+        std::size_t count = 0;
+        std::vector<Head> steps;
+        const auto flush = [&] {
+            steps.assign(count * limit_, 0);
+            for (std::size_t k = 0; k < count; ++k) steps[k * limit_] = *heads[k];
+            for (std::size_t n = 1; n < limit_; ++n)
+                for (std::size_t k = 0; k < count; ++k) {
+                    const Head at = steps[k * limit_ + n - 1];
+                    if (at == 0) continue;
+                    const Head before = old.log_[at - 1].before;
+                    steps[k * limit_ + n] = before;
+                    if (before != 0) __builtin_prefetch(&old.log_[before - 1]);
+                }
+            for (std::size_t k = 0; k < count; ++k) {
+                *heads[k] = 0;
+                for (std::size_t n = limit_; n-- > 0;)
+                    if (const Head at = steps[k * limit_ + n]; at != 0) {
+                        const PastEvent past = old.event(at);
+                        *heads[k] = add(*heads[k], past.event, past.stamp);
+                    }
+            }
+            count = 0;
+        };
         each_head([&](Head& head) {
-            kept.clear();
-            for (Head at = head; at != 0 && kept.size() < limit_; at = old[at - 1].before) kept.push_back(&old[at - 1]);
-            head = 0;
-            for (auto entry = kept.rbegin(); entry != kept.rend(); ++entry) head = add(head, (*entry)->event, (*entry)->stamp);
+            if (head == 0) return;
+            __builtin_prefetch(&old.log_[head - 1]);
+            heads[count++] = &head;
+            if (count == kTogether) flush();
         });
+        flush();
         capacity_ = log_.size() * 2 > kSmallest ? log_.size() * 2 : kSmallest;
+        log_.reserve(capacity_);
     }
-    std::size_t bytes() const { return log_.capacity() * sizeof(Entry); }
+    std::size_t bytes() const { return log_.capacity() * sizeof(Entry) + times_.capacity() * sizeof(Timed); }
 
 private:
     struct Entry {
-        Stamp stamp;
+        std::uint64_t row_and_event;
         Head before;
-        EventId event;
+        std::uint32_t location;
     };
-    static constexpr std::size_t kSmallest = 1U << 16;
+    struct Timed {  // beside the log, and only if events have times
+        std::uint64_t time = 0;
+        Stamp::Time kind = Stamp::Time::None;
+    };
+    PastEvent event(Head head) const {
+        const Entry& entry = log_[head - 1];
+        PastEvent past;
+        past.event = static_cast<EventId>(entry.row_and_event & 0xFFFF);
+        past.stamp.row = static_cast<std::int64_t>(entry.row_and_event >> 16);
+        past.stamp.location = entry.location;
+        if (!times_.empty()) {
+            past.stamp.time = times_[head - 1].time;
+            past.stamp.time_kind = times_[head - 1].kind;
+        }
+        return past;
+    }
+
+    static constexpr std::size_t kSmallest = 1U << 18;
+    static constexpr std::size_t kTogether = 16;
     std::uint32_t limit_;
     std::size_t capacity_ = kSmallest;
     std::vector<Entry> log_;
+    std::vector<Timed> times_;
 };
 
 }  // namespace mopsus
