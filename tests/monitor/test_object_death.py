@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import subprocess
 import sys
 import textwrap
@@ -18,8 +19,11 @@ from oracle.compiled import subject_of
 from oracle.slicing import RELEASE, AlgorithmC, AlgorithmD, Instance, Occurrence, Report, Subject, instance, run
 from oracle.strategies import Case, random_spec
 
-from mopsus.model import Event, Handler, ObjectRef, Parameter, Property, Spec, Verdict
+from mopsus.model import Event, Handler, Modifiers, ObjectRef, Parameter, Property, Spec, Verdict
 from mopsus.monitor import Monitor
+
+CASES = int(os.environ.get("MOPSUS_CASES", "5000"))
+"""The scale of all random tests; a program with objects counts for 25 cases of the others."""
 
 TWICE = Spec(
     "Twice",
@@ -216,7 +220,8 @@ def check_random_program(seed: int) -> None:
 @pytest.mark.usefixtures("_collect_when_asked")
 @pytest.mark.parametrize("share", range(4))
 def test_random_programs_with_dying_objects(share):
-    for seed in range(share * 100, share * 100 + 100):
+    count = max(1, CASES // 100)
+    for seed in range(share * count, (share + 1) * count):
         check_random_program(seed)
 
 
@@ -237,6 +242,31 @@ def test_a_new_object_at_an_old_address_is_a_new_object(kind):
         stats = monitor.stats()
         assert stats.created == 3000
         assert stats.alive == 0
+
+
+@pytest.mark.parametrize("kind", ["plain", "list", "dict", "object"])
+def test_a_new_object_is_not_connected_to_what_was_at_its_address(kind):
+    spec = Spec(
+        "Linked",
+        (Parameter("x"), Parameter("y")),
+        Modifiers(connected=True),
+        events=(Event("link", ("x", "y")), Event("one", ("x",)), Event("two", ("y",))),
+        properties=(Property("p", "ere", "one two", (Handler("match"),)),),
+    )
+    hub = Plain()
+    with Monitor(spec) as monitor:
+        reused = 0
+        for _ in range(200):
+            old = KINDS[kind]()
+            address = id(old)
+            monitor.emit("link", x=old, y=hub)
+            del old
+            new = KINDS[kind]()
+            reused += id(new) == address
+            monitor.emit("one", x=new)
+            monitor.emit("two", y=hub)
+        assert reused, "no address was used twice: this shows nothing"
+        assert monitor.verdicts == []
 
 
 @pytest.mark.parametrize("kind", KINDS)
