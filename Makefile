@@ -21,7 +21,7 @@ CORE_SOURCES := CMakeLists.txt $(shell find cpp -type f)
 
 say = @printf '\033[1m==\033[0m %s\n' "$(1)"
 # Run a command; show what it printed only if it fails.
-quietly = $(2) > $(1) 2>&1 || { cat $(1); exit 1; }
+quietly = mkdir -p $(dir $(1)); $(2) > $(1) 2>&1 || { cat $(1); exit 1; }
 # A build must not pick up, or trip over, what the caller's shell happens to export.
 unexport PYTHONPATH PYTHONHOME
 
@@ -44,9 +44,8 @@ test-all: export MOPSUS_FUZZ_BYTES := 10000000
 test-all: export MOPSUS_WHEEL := 1
 test-all: test ## the same with many more random cases, and a built wheel
 
-bench: $(VENV)/.built ## measure, print the table, store the JSON
-	$(call say,benchmarks (about ten minutes))
-	@$(BIN)/python -m pip install -qq --group bench
+bench: $(VENV)/.built $(VENV)/.peers ## measure, print the table, store the JSON
+	$(call say,benchmarks)
 	@$(BIN)/python bench/run.py
 
 lint: $(VENV)/.installed ## style, types and import contracts
@@ -92,7 +91,7 @@ $(VENV)/.created:
 	$(call say,virtual environment in $(VENV))
 	@python="$(PYTHON)"; [ -n "$$python" ] || python=$$(tools/find-python); "$$python" -m venv $(VENV)
 	@$(BIN)/python -m pip install -qq --upgrade 'pip>=25.1'
-	@mkdir -p build && touch $@
+	@touch $@
 
 # The package is installed in place, for the entry points in its metadata; the core is built beside its sources.
 IN_PLACE := --config-settings=editable.mode=inplace --config-settings=wheel.cmake=false
@@ -101,7 +100,7 @@ $(VENV)/.installed: pyproject.toml | $(VENV)/.created
 	$(call say,Python packages)
 	@$(BIN)/python -m pip install -qq --group dev
 	@$(BIN)/python -m pip install -qq --no-build-isolation $(IN_PLACE) -e '.[trace]'
-	@mkdir -p build && touch $@
+	@touch $@
 
 $(VENV)/.built: $(CORE_SOURCES) $(VENV)/.installed
 	$(call say,C++ core)
@@ -111,6 +110,11 @@ $(VENV)/.built: $(CORE_SOURCES) $(VENV)/.installed
 $(VENV)/.system: tools/system-packages | $(VENV)/.created
 	$(call say,system packages)
 	@tools/system-packages
+	@touch $@
+
+$(VENV)/.peers: pyproject.toml | $(VENV)/.installed
+	$(call say,the other tools that the benchmarks compare with)
+	@$(BIN)/python -m pip install -qq --group bench
 	@touch $@
 
 .venv-%/.installed: pyproject.toml $(VENV)/.installed
