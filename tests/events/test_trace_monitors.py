@@ -118,6 +118,14 @@ def test_max_violations(tmp_path, reference):
     assert result.full
 
 
+def test_an_error_of_the_callback_is_raised(tmp_path):
+    def refuse(verdict):
+        raise RuntimeError("disk full")
+
+    with pytest.raises(RuntimeError, match="disk full"):
+        check(SPECS, [str(write_as("csv", tmp_path, ROWS, COLUMNS))], on_verdict=refuse)
+
+
 def test_progress_and_times_that_are_text(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("event,i,x,time\nuse,1,3,noon\n")

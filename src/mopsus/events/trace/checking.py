@@ -12,6 +12,7 @@ from pathlib import Path
 from mopsus.events.trace.batches import BatchBuilder, TraceBatch
 from mopsus.events.trace.columns import ColumnType
 from mopsus.events.trace.follow import POLL_S
+from mopsus.events.trace.interrupts import Interrupts
 from mopsus.events.trace.needs import EVENT, TIME, ColumnTypes, needs_of
 from mopsus.events.trace.read import TraceReader
 from mopsus.events.trace.rows import Rows
@@ -70,8 +71,9 @@ def check(
 ) -> CheckResult:
     """Check the traces, as one sequence in the order given, against all the specs at once.
 
-    `on_verdict` hears every verdict in order, in this thread. A bad row or an unreadable file ends the run; the
-    result then has the `error`, and everything before it was processed. So does Ctrl-C: the result says so.
+    `on_verdict` hears every verdict, in this thread; those of one spec come in the order of the rows, those of
+    different specs block by block. What it raises ends the run and is raised here. A bad row or an unreadable file
+    ends the run too: the result then has the `error`, and everything before it was processed. So does Ctrl-C.
     """
     sources = [source for trace in traces for source in (expand([trace]) if isinstance(trace, str) else [trace])]
     run = _Run(specs, on_verdict, max_violations, bad_rows, open_monitor or _monitors(history, allow_code))
@@ -131,6 +133,7 @@ class _Run:
         self._max_violations = max_violations
         self._started = time.perf_counter()
         self._names: list[str] = []
+        self._failure: Exception | None = None
         self.outcome = CheckResult()
         self.session = Session(specs, open_monitor, self._take, bad_rows)
 
@@ -139,25 +142,37 @@ class _Run:
         self.session.close()
 
     def _take(self, verdict: Verdict) -> None:
-        if self.outcome.full:
+        if self.outcome.full or self._failure is not None:
             return  # the monitor goes on to the end of its batch
-        self._on_verdict(verdict)
+        try:
+            self._on_verdict(verdict)
+        except Exception as error:
+            # A monitor only logs what its callback raises, but whoever called us wants to know.
+            self._failure = error
+            return
         self.outcome.violations += verdict.violation
         self.outcome.full = self.outcome.violations == self._max_violations
 
     def go(self, batches: Iterable[TraceBatch], report: Callable[[int], object] = lambda rows: None) -> None:
         """Feed the batches until they end, or something ends them."""
         try:
-            for batch in batches:
-                self._names = self._names or _event_names(batch)
-                self.session.feed(batch)
-                report(self.session.rows)
-                if self.outcome.full:
-                    break
+            with Interrupts() as interrupts:
+                for batch in batches:
+                    with interrupts.deferred():
+                        self._feed(batch)
+                    report(self.session.rows)
+                    if self.outcome.full:
+                        break
         except TraceError as error:
             self.outcome.error = error
         except KeyboardInterrupt:
             self.outcome.interrupted = True
+
+    def _feed(self, batch: TraceBatch) -> None:
+        self._names = self._names or _event_names(batch)
+        self.session.feed(batch)
+        if self._failure is not None:
+            raise self._failure
 
     def finish(self, builder: BatchBuilder, types: ColumnTypes) -> CheckResult:
         """What has come of it all."""

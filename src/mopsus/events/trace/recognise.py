@@ -48,13 +48,10 @@ class Recogniser:
         self.names = (*(rule.event for rule in self._rules), RELEASE)
         self._by_name = {rule.event: tuple(rule.columns) for rule in self._rules}
 
-    def table(self, batch: TraceBatch) -> tuple[Table, int]:
-        """The Arrow table of a batch as a monitor takes it, and how many rows of the batch are no event of the spec.
-
-        The count is 0 for a plain spec: its monitor counts those rows itself.
-        """
+    def table(self, batch: TraceBatch) -> Table:
+        """The Arrow table of a batch as a monitor takes it; for a plain spec, the batch as it is."""
         if self.plain:
-            return batch.data, 0
+            return batch.data
         pa = require("pyarrow", "an Arrow table")
         pc = require("pyarrow.compute", "an Arrow table")
         table: Table = batch.data
@@ -75,7 +72,7 @@ class Recogniser:
         found: list[Array],
         names: list[str],
         columns: list[dict[str, str]],
-    ) -> tuple[Table, int]:
+    ) -> Table:
         table: Table = batch.data
         indices = pa.chunked_array(found, pa.uint64()).combine_chunks()
         events = pa.concat_arrays([pa.repeat(pa.scalar(k, pa.int32()), len(part)) for k, part in enumerate(found)])
@@ -98,7 +95,7 @@ class Recogniser:
             out[ROW] = table.column(ROW).take(rows)
         else:
             out[ROW] = pc.add(rows.cast(pa.int64()), batch.first_row)
-        return pa.table(out), len(batch) - pc.count_distinct(rows).as_py()
+        return pa.table(out)
 
     def _column(
         self, pa: Module, pc: Module, table: Table, rows: Array, event: str, mapping: Mapping[str, str], parameter: str

@@ -64,8 +64,6 @@ class Watcher:
     spec: Spec
     monitor: TraceMonitor
     recogniser: Recogniser
-    unmatched: int = 0
-    """Rows that are none of its events, and that its monitor therefore did not see."""
     bad_rows: int = 0
     parameters: Mapping[str, tuple[str, ...]] = field(init=False)
 
@@ -112,14 +110,12 @@ class Session:
             self._feed_table(batch)
 
     def _feed_table(self, batch: TraceBatch) -> None:
-        found = [watcher.recogniser.table(batch) for watcher in self.watchers]
-        tables = [table for table, _ in found]
+        tables = [watcher.recogniser.table(batch) for watcher in self.watchers]
         error = self._first_incomplete(batch, tables) if self._bad_rows == "stop" and len(tables) > 1 else None
         if error is not None:
             tables = [_rows_before(table, batch, error.row or 0) for table in tables]
         try:
-            for watcher, table, (_, unmatched) in zip(self.watchers, tables, found, strict=True):
-                watcher.unmatched += unmatched
+            for watcher, table in zip(self.watchers, tables, strict=True):
                 watcher.monitor.run(table, source=batch.source, first_row=batch.first_row, bad_rows=self._bad_rows)
         except TraceError as failure:
             error = failure
@@ -158,7 +154,6 @@ class Session:
                     raise first
             for watcher, events, error in zip(self.watchers, found, errors, strict=True):
                 watcher.bad_rows += error is not None
-                watcher.unmatched += not events
                 if error is None:
                     self._feed_row(watcher, events, row, batch.source, number)
             self.rows += 1
