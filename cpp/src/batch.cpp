@@ -291,7 +291,7 @@ bool Monitor::Batch::fill_slots(std::int64_t from, std::int64_t count, Slot* slo
     const Domain& domain = monitor_.engine_->domain(0);
     bool good = true;
     if (inputs_[0].remap != nullptr) {
-        const std::vector<Slot>& known = inputs_[0].remap->slots;
+        const LargeVector<Slot>& known = inputs_[0].remap->slots;
         with_integers(column, [&](const auto* numbers) {
             std::uint64_t highest = 0;
             for (std::int64_t k = 0; k < count; ++k) highest = std::max<std::uint64_t>(highest, numbers[from + k]);

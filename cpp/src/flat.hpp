@@ -49,7 +49,7 @@ private:
     History history_;
     std::uint32_t stride_;      // a row per property, and the head of the past with history
     std::uint32_t slots_ = 0;   // room for so many
-    std::vector<std::uint32_t> words_;
+    LargeVector<std::uint32_t> words_;
     std::vector<bool> done_;
     std::vector<std::uint64_t> users_;  // the listener's words, with variables
 };

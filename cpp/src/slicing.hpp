@@ -109,7 +109,7 @@ private:
     List list_of(unsigned leaf, unsigned instance) const;
 
     std::uint32_t* leaf_at(const LeafKind& kind, Id id) {
-        return kind.single() ? domains_[kind.parameters[0]]->extra(id) : const_cast<Pool&>(kind.pool).at(id);
+        return kind.single() ? domains_[kind.parameters[0]]->extra(id) : kind.pool.at(id);
     }
     std::uint32_t hash_of(const LeafKind& kind, const Values& values) const;
     Id find_leaf(const LeafKind& kind, const Values& values) const;

@@ -108,7 +108,7 @@ private:
     static constexpr std::size_t kTogether = 16;
     std::uint32_t limit_;
     std::size_t capacity_ = kSmallest;
-    std::vector<Entry> log_;
+    LargeVector<Entry> log_;
     std::vector<Timed> times_;
 };
 

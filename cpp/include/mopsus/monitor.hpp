@@ -74,8 +74,8 @@ private:
         std::shared_ptr<const Column> dictionary;
         std::shared_ptr<ArrowArray> owner;
         Engine* engine = nullptr;
-        std::vector<Slot> slots;
-        std::vector<std::uint32_t> serials;
+        LargeVector<Slot> slots;
+        LargeVector<std::uint32_t> serials;
     };
 
     Program program_;

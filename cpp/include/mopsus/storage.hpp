@@ -1,8 +1,13 @@
-// Two building blocks: records that never move, and a hash index of their numbers.
+// Building blocks: records that never move, a hash index of their numbers, memory in large pages.
 #pragma once
 
+#include <sys/mman.h>
+
+#include <array>
+#include <bit>
 #include <cstdint>
-#include <memory>
+#include <cstdlib>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -10,16 +15,67 @@ namespace mopsus {
 
 constexpr std::uint32_t kNil = 0;
 
+// Random access to much memory is bound by address translation; large pages make that cheap.
+template <class T>
+struct LargePages {
+    using value_type = T;
+    LargePages() = default;
+    template <class U>
+    LargePages(const LargePages<U>&) {}
+
+    T* allocate(std::size_t count) {
+        const std::size_t bytes = count * sizeof(T);
+        if (bytes < kPage) return static_cast<T*>(::operator new(bytes));
+        const std::size_t whole = (bytes + kPage - 1) / kPage * kPage;
+        void* memory = std::aligned_alloc(kPage, whole);
+        if (memory == nullptr) throw std::bad_alloc();
+        madvise(memory, whole, MADV_HUGEPAGE);  // only a wish
+        return static_cast<T*>(memory);
+    }
+    void deallocate(T* memory, std::size_t count) {
+        if (count * sizeof(T) < kPage)
+            ::operator delete(memory);
+        else
+            std::free(memory);
+    }
+    template <class U>
+    bool operator==(const LargePages<U>&) const {
+        return true;
+    }
+
+private:
+    static constexpr std::size_t kPage = 1U << 21;
+};
+
+template <class T>
+using LargeVector = std::vector<T, LargePages<T>>;
+
 // Records of a fixed number of 32-bit words, numbered from 1, at addresses that stay valid.
-// A record's first word belongs to the pool while the record is free.
+// A record's first word belongs to the pool while the record is free. Chunks double in size.
 class Pool {
 public:
     explicit Pool(std::uint32_t words = 1) : words_(words == 0 ? 1 : words) {}
-
-    std::uint32_t* at(std::uint32_t id) {
-        return chunks_[id >> kShift].get() + static_cast<std::size_t>(id & kLow) * words_;
+    Pool(const Pool&) = delete;
+    Pool& operator=(const Pool&) = delete;
+    Pool(Pool&& other) noexcept { *this = std::move(other); }
+    Pool& operator=(Pool&& other) noexcept {
+        std::swap(words_, other.words_);
+        std::swap(last_, other.last_);
+        std::swap(free_, other.free_);
+        std::swap(used_, other.used_);
+        std::swap(chunks_, other.chunks_);
+        return *this;
     }
-    const std::uint32_t* at(std::uint32_t id) const { return const_cast<Pool*>(this)->at(id); }
+    ~Pool() {
+        for (unsigned k = 0; k < chunks_.size(); ++k)
+            if (chunks_[k] != nullptr) LargePages<std::uint32_t>().deallocate(chunks_[k], words_in(k));
+    }
+
+    std::uint32_t* at(std::uint32_t id) const {
+        const std::uint32_t place = id + kFirst;
+        const auto chunk = static_cast<unsigned>(std::bit_width(place)) - 1;
+        return chunks_[chunk - kFirstBits] + static_cast<std::size_t>(place ^ (1U << chunk)) * words_;
+    }
 
     // A zeroed record.
     std::uint32_t take() {
@@ -27,9 +83,10 @@ public:
         if (id != kNil) {
             free_ = *at(id);
         } else {
+            if (last_ >= kMost) throw std::bad_alloc();
             id = ++last_;
-            if ((id >> kShift) >= chunks_.size())
-                chunks_.emplace_back(new std::uint32_t[static_cast<std::size_t>(kLow + 1) * words_]);
+            const auto chunk = static_cast<unsigned>(std::bit_width(id + kFirst)) - 1 - kFirstBits;
+            if (chunks_[chunk] == nullptr) chunks_[chunk] = LargePages<std::uint32_t>().allocate(words_in(chunk));
         }
         std::uint32_t* record = at(id);
         for (std::uint32_t k = 0; k < words_; ++k) record[k] = 0;
@@ -43,17 +100,19 @@ public:
     }
     std::uint32_t used() const { return used_; }
     std::uint32_t last() const { return last_; }  // no record has a higher number
-    std::uint32_t words() const { return words_; }
-    std::size_t bytes() const { return chunks_.size() * (kLow + 1) * words_ * sizeof(std::uint32_t); }
+    std::size_t bytes() const { return static_cast<std::size_t>(last_) * words_ * sizeof(std::uint32_t); }
 
 private:
-    static constexpr std::uint32_t kShift = 10;
-    static constexpr std::uint32_t kLow = (1U << kShift) - 1;
-    std::uint32_t words_;
+    static constexpr unsigned kFirstBits = 8;
+    static constexpr std::uint32_t kFirst = 1U << kFirstBits;
+    static constexpr std::uint32_t kMost = 0x7FFFFFFF;
+    std::size_t words_in(unsigned chunk) const { return (static_cast<std::size_t>(kFirst) << chunk) * words_; }
+
+    std::uint32_t words_ = 1;
     std::uint32_t last_ = 0;
     std::uint32_t free_ = kNil;
     std::uint32_t used_ = 0;
-    std::vector<std::unique_ptr<std::uint32_t[]>> chunks_;
+    std::array<std::uint32_t*, 32 - kFirstBits> chunks_{};
 };
 
 // Open addressing over (hash, id) pairs; the caller compares what the ids stand for.
@@ -106,13 +165,13 @@ private:
         cells_[k] = cell;
     }
     void grow() {
-        std::vector<Cell> old = std::move(cells_);
+        LargeVector<Cell> old = std::move(cells_);
         cells_.assign(old.empty() ? 16 : old.size() * 2, Cell{});
         low_ = cells_.size() - 1;
         for (const Cell& cell : old)
             if (cell.id != kNil) place(cell);
     }
-    std::vector<Cell> cells_;
+    LargeVector<Cell> cells_;
     std::size_t low_ = 0;
     std::size_t count_ = 0;
 };
