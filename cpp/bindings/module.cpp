@@ -160,6 +160,9 @@ nb::dict stats(PyMonitor& self) {
     nb::list seen;
     for (const std::uint64_t count : core.seen) seen.append(count);
     result["seen"] = seen;
+    nb::list reported;
+    for (const auto& [which, count] : self.reported()) reported.append(nb::make_tuple(which.first, which.second, count));
+    result["reported"] = reported;
     result["ignored"] = core.ignored;
     result["bad_rows"] = core.bad_rows;
     result["created"] = counts.created;

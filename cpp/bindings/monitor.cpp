@@ -134,6 +134,7 @@ void PyMonitor::clear() {
     for (const Report& one : ready_) Py_XDECREF(as_object(one.user));
     ready_.clear();
     drop_all(trash_);
+    Py_CLEAR(wish_);
 }
 
 // ---- locations ----
@@ -195,7 +196,7 @@ void PyMonitor::leave() {
         Waiting next = std::move(waiting_.front());
         waiting_.pop_front();
         Known origin(next.stamp);
-        handle(next.event, next.values.data(), engine_for(next.thread), origin);
+        handle(next.event, next.values.data(), engine_for(next.thread, next.thread_ended), origin);
         for (PyObject* value : next.values) trash_.push_back(value);
     }
     inside_ = false;
@@ -207,9 +208,9 @@ void PyMonitor::leave() {
     if (!ready_.empty()) deliver();
 }
 
-Engine& PyMonitor::engine_for(std::uint64_t thread) {
+Engine& PyMonitor::engine_for(std::uint64_t thread, const std::shared_ptr<bool>& ended) {
     if (!core_.per_thread()) return core_.engine();
-    if (threads_.emplace(thread, this_thread.ended).second) {
+    if (threads_.emplace(thread, ended).second) {
         // A new thread is a good moment to forget those that have ended.
         for (auto at = threads_.begin(); at != threads_.end();) {
             if (!*at->second) {
@@ -229,7 +230,7 @@ bool PyMonitor::emit(EventId event, PyObject* const* values) {
     switch (enter()) {
         case Entry::Refused: return false;
         case Entry::Later: {
-            Waiting later{event, {}, here(), this_thread.number};
+            Waiting later{event, {}, here(), this_thread.number, this_thread.ended};
             for (std::size_t k = 0; k < core_.program().events[event].parameters.size(); ++k) later.values.push_back(Py_NewRef(values[k]));
             waiting_.push_back(std::move(later));
             return true;
@@ -237,9 +238,9 @@ bool PyMonitor::emit(EventId event, PyObject* const* values) {
         case Entry::Now: break;
     }
     Here origin(*this);
-    handle(event, values, core_.per_thread() ? engine_for(this_thread.number) : core_.engine(), origin);
+    handle(event, values, core_.per_thread() ? engine_for(this_thread.number, this_thread.ended) : core_.engine(), origin);
     leave();
-    return true;
+    return granted();
 }
 
 bool PyMonitor::emit_row(EventId event, PyObject* const* values, const TraceRow& where) {
@@ -261,7 +262,7 @@ bool PyMonitor::emit_row(EventId event, PyObject* const* values, const TraceRow&
     Engine& engine = core_.per_thread() ? core_.engine(key_of(where.thread != nullptr ? where.thread : Py_None, scratch)) : core_.engine();
     handle(event, values, engine, origin);
     leave();
-    return true;
+    return granted();
 }
 
 bool PyMonitor::release(const std::vector<std::pair<unsigned, PyObject*>>& values, PyObject* thread) {
@@ -276,7 +277,7 @@ bool PyMonitor::release(const std::vector<std::pair<unsigned, PyObject*>>& value
         if (key.kind != KeyKind::Object) core_.release(engine, p, key);
     }
     leave();
-    return true;
+    return granted();
 }
 
 void PyMonitor::handle(EventId event, PyObject* const* values, Engine& engine, Origin& origin) {
@@ -327,6 +328,7 @@ Slot PyMonitor::slot_of(Engine& engine, unsigned p, PyObject* value, bool insert
     if (slot != kNil || !insert) return slot;
     slot = domain.insert(key);
     if (key.kind != KeyKind::Object) return slot;
+    domain.set_tag(slot, type_name(Py_TYPE(value)));
     if (permanent || is_permanent(value)) {
         pinned_.push_back(Py_NewRef(value));
     } else {
@@ -335,6 +337,12 @@ Slot PyMonitor::slot_of(Engine& engine, unsigned p, PyObject* value, bool insert
         ++watches_;
     }
     return slot;
+}
+
+std::uint32_t PyMonitor::type_name(PyTypeObject* type) {
+    const Key key = Key::of_blob(KeyKind::Text, type->tp_name);
+    const Slot known = type_names_.find(key);
+    return known != kNil ? known : type_names_.insert(key);
 }
 
 void PyMonitor::died(void* engine, unsigned parameter, std::uint32_t slot) {
@@ -363,6 +371,14 @@ void PyMonitor::fault() {
     PyErr_Fetch(&type, &value, &trace);
     PyErr_NormalizeException(&type, &value, &trace);
     if (value != nullptr && trace != nullptr) PyException_SetTraceback(value, trace);
+    if (value != nullptr && PyObject_IsInstance(value, PyExc_Exception) == 0) {
+        // Ctrl-C, or an order to exit: not an error but a wish, which is granted when we are done.
+        Py_XSETREF(wish_, Py_NewRef(value));
+        Py_XDECREF(type);
+        Py_XDECREF(value);
+        Py_XDECREF(trace);
+        return;
+    }
     if (callbacks_.fault != nullptr && value != nullptr) {
         PyObject* result = PyObject_CallOneArg(callbacks_.fault, value);
         if (result == nullptr) PyErr_Clear();
@@ -373,8 +389,17 @@ void PyMonitor::fault() {
     Py_XDECREF(trace);
 }
 
+bool PyMonitor::granted() {
+    if (wish_ == nullptr) return true;
+    PyObject* wish = std::exchange(wish_, nullptr);
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(wish)), wish);
+    Py_DECREF(wish);
+    return false;
+}
+
 void PyMonitor::report(Report&& report) {
     if (report.user != 0) Py_INCREF(as_object(report.user));
+    ++reported_[{report.property, report.category}];
     ready_.push_back(std::move(report));
 }
 
@@ -426,14 +451,16 @@ bool PyMonitor::live(Engine& engine, unsigned p, const Value& value) const {
     return slot != kNil && domain.serial(slot) == value.serial;
 }
 
-// `state`: u(nbound), s(calar), o(bject), d(ead object).
+// `state`: u(nbound), s(calar), o(bject), d(ead object, of which the name of its type is left).
 PyObject* PyMonitor::to_python(Engine& engine, unsigned p, const Value& value, char& state) const {
     state = 'u';
     if (value.kind == KeyKind::None) Py_RETURN_NONE;
     state = 's';
     if (value.kind != KeyKind::Object) return scalar(value);
     state = live(engine, p, value) ? 'o' : 'd';
-    return Py_NewRef(state == 'o' ? as_object(value.bits) : Py_None);
+    if (state == 'o') return Py_NewRef(as_object(value.bits));
+    const std::string_view name = type_names_.key(value.tag).blob;
+    return PyUnicode_DecodeUTF8(name.data(), static_cast<Py_ssize_t>(name.size()), "replace");
 }
 
 PyObject* PyMonitor::stamp_to_python(const Stamp& stamp) const {
@@ -441,7 +468,7 @@ PyObject* PyMonitor::stamp_to_python(const Stamp& stamp) const {
     if (stamp.time_kind == Stamp::Time::None) {
         time = Py_NewRef(Py_None);
     } else {
-        time = scalar({stamp.time_kind == Stamp::Time::Int ? KeyKind::Int : KeyKind::Float, false, 0, stamp.time, {}});
+        time = scalar({stamp.time_kind == Stamp::Time::Int ? KeyKind::Int : KeyKind::Float, false, 0, 0, stamp.time, {}});
     }
     const std::string_view text = stamp.location != 0 ? core_.location_text(stamp.location) : std::string_view();
     PyObject* location = stamp.location != 0 ? PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace") : Py_NewRef(Py_None);
@@ -455,7 +482,9 @@ bool PyMonitor::admit(EventId event, InstanceRef instance, std::uint64_t user, c
     PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(values.size()));
     for (unsigned p = 0; p < values.size(); ++p) {
         char state = 'u';
-        PyTuple_SET_ITEM(tuple, p, to_python(*instance.engine, p, values[p], state));
+        PyObject* value = to_python(*instance.engine, p, values[p], state);
+        if (state == 'd') Py_SETREF(value, Py_NewRef(Py_None));
+        PyTuple_SET_ITEM(tuple, p, value);
     }
     PyObject* result = PyObject_CallFunction(callbacks_.admit, "i(KIII)ON", static_cast<int>(event),
                                              static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(instance.engine)), instance.kind,
@@ -551,11 +580,12 @@ std::optional<BadRow> PyMonitor::run(ArrowArrayStream& stream, const std::string
         if (state != nullptr) PyEval_RestoreThread(state);
         if (bad) more = false;
         event_done();
-        if (more && PyErr_CheckSignals() != 0) more = false;
+        if (wish_ != nullptr || PyErr_CheckSignals() != 0) more = false;
     }
     core_.end_stream();
     if (schema.release != nullptr) schema.release(&schema);
     leave();
+    granted();
     if (!failure.empty() && PyErr_Occurred() == nullptr) PyErr_SetString(PyExc_ValueError, failure.c_str());
     return bad;
 }

@@ -65,6 +65,8 @@ public:
     // Act on deaths noted so far.
     void settle();
     Monitor& core() { return core_; }
+    // Reports so far, by property and category.
+    const std::map<std::pair<std::uint16_t, std::uint16_t>, std::uint64_t>& reported() const { return reported_; }
     std::vector<Item> snapshot();
     void restore(std::vector<Item> items);
     int traverse(visitproc visit, void* arg);
@@ -85,6 +87,7 @@ private:
         std::vector<PyObject*> values;
         Stamp stamp;
         std::uint64_t thread;
+        std::shared_ptr<bool> thread_ended;
     };
     struct Death {
         Engine* engine;
@@ -98,7 +101,9 @@ private:
     void handle(EventId event, PyObject* const* values, Engine& engine, Origin& origin);
     Slot slot_of(Engine& engine, unsigned p, PyObject* value, bool insert);
     PyObject* canonical(unsigned p, PyObject* value);
-    Engine& engine_for(std::uint64_t thread);
+    Engine& engine_for(std::uint64_t thread, const std::shared_ptr<bool>& ended);
+    std::uint32_t type_name(PyTypeObject* type);
+    bool granted();  // false with an exception set if a callback wants the program to stop
     void deliver();
     void unwatch_all(Engine& engine);
     void fault();
@@ -116,7 +121,10 @@ private:
     std::deque<Report> ready_;  // on their way to Python
     std::deque<Waiting> waiting_;
     std::vector<Death> deaths_;
+    std::map<std::pair<std::uint16_t, std::uint16_t>, std::uint64_t> reported_;
     std::vector<PyObject*> trash_;
+    PyObject* wish_ = nullptr;  // an exception that is no error: KeyboardInterrupt, SystemExit
+    Domain type_names_;         // never recycled, so that its slots number the names
     std::vector<PyObject*> pinned_;
     std::vector<PyObject*> representatives_;  // by parameter under `by equality`: dict of (type, value) -> object
     std::map<std::uint64_t, std::shared_ptr<bool>> threads_;

@@ -22,6 +22,10 @@ public:
         if (at[kUsers]++ == 0) ++nodes_.extra(find(node))[kLive];
         return node;
     }
+    // The value is dead: the next one that looks the same (an object at the same address) is another.
+    void bury(Node node, bool object) {
+        if (object || nodes_.extra(node)[kUsers] == 1) nodes_.bury(node);
+    }
     void leave(Node node) {
         if (--nodes_.extra(node)[kUsers] != 0) return;
         if (--nodes_.extra(find(node))[kLive] != 0) return;

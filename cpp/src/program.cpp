@@ -51,7 +51,7 @@ Table::Table(const Machine& machine, std::size_t events)
             Outcome outcome;
             for (const std::uint16_t category : machine.categories[to]) {
                 const bool final = has(machine.final[to], category);
-                if (final && has(machine.categories[state], category)) continue;  // said before
+                if (final && has(machine.final[state], category)) continue;  // said before
                 outcome.categories.push_back(category);
                 outcome.final.push_back(final);
             }

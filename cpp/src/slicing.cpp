@@ -251,6 +251,7 @@ void SlicingEngine::forget(unsigned p, Slot slot) {
     const LeafKind& single = *leaves_[singles_[p]];
     std::uint32_t* leaf = domains_[p]->extra(slot);
     domains_[p]->release(slot);
+    if (program_.connected && leaf[single.node] != kNil) classes_.bury(leaf[single.node], domains_[p]->kind(slot) == KeyKind::Object);
     ++leaf[single.members];  // keep the slot until we are done with it
     for (const List& list : single.lists) {
         InstanceKind& kind = instances_[list.instance_kind];
@@ -417,7 +418,7 @@ void SlicingEngine::surpass(unsigned k, Id id) {
 void SlicingEngine::finish(Turn& turn) {
     if (maximal_) {
         for (const auto& [kind, id] : turn.fresh) {
-            bool useful = alive(kind, id, 0);
+            bool useful = alive_now(kind, id);
             for (const Pending& one : turn.reports)
                 useful = useful || (one.leaf_kind == instances_[kind].leaf_kind && one.leaf == record(kind, id)[instances_[kind].leaf]);
             if (useful) surpass(kind, id);

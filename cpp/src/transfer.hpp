@@ -31,7 +31,7 @@ std::vector<Slot> transfer_domain(Archive& archive, Domain& domain, Wanted&& wan
             if (domain.kind(slot) != KeyKind::None && wanted(slot)) slots.push_back(slot);
     const std::uint64_t count = archive.number(slots.size(), 0, 0xFFFFFFF0);
     for (std::uint64_t k = 0; k < count; ++k) {
-        const Value value = transfer_value(archive, archive.reading() ? Value{KeyKind::Int, false, 0, 0, {}} : domain.value(slots[k]));
+        const Value value = transfer_value(archive, archive.reading() ? Value{KeyKind::Int, false, 0, 0, 0, {}} : domain.value(slots[k]));
         if (!archive.reading()) continue;
         Slot slot = value.dead ? kNil : domain.find(value.key());
         if (slot == kNil) slot = domain.insert(value.key());

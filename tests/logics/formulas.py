@@ -90,6 +90,6 @@ def reported(machine, word):
     """What the machine reports at each event of a word."""
     states = run(machine, word)
     return [
-        (machine.categories[after] & machine.goal) - (machine.final[after] & machine.categories[before])
+        (machine.categories[after] & machine.goal) - (machine.final[after] & machine.final[before])
         for before, after in pairwise(states)
     ]

@@ -41,7 +41,7 @@ def landings(machine, request, source, target):
 
 
 def reported(machine, source, target):
-    return (machine.categories[target] & machine.goal) - (machine.final[target] & machine.categories[source])
+    return (machine.categories[target] & machine.goal) - (machine.final[target] & machine.final[source])
 
 
 def events(steps):

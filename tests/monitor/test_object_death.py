@@ -444,7 +444,7 @@ def test_deeply_nested_containers_die_while_deaths_are_watched(wrap):
         SPEC_TEXT
         + f"""
     with Monitor(spec) as monitor:
-        kept = [{wrap.format("None")} for _ in range(100)]
+        kept = [{wrap.format("object()")} for _ in range(100)]
         for each in kept:
             monitor.emit("use", x=each)
         nest = []

@@ -126,6 +126,6 @@ def _alive(
     ways = {
         seen | {event}
         for state, seen, _, event, target in _walk(alphabet, start, step)
-        if (categories[target] & goal) - (final[target] & categories[state])
+        if (categories[target] & goal) - (final[target] & final[state])
     }
     return frozenset(way for way in ways if not any(other < way for other in ways))

@@ -172,7 +172,7 @@ class Slicer(ABC):
         after, reported = [], []
         for machine, state in zip(self.subject.machines, self.states[theta], strict=True):
             target = machine.table[state][machine.alphabet.index(event)]
-            repeated = machine.final[target] & machine.categories[state]
+            repeated = machine.final[target] & machine.final[state]
             reported.append((machine.categories[target] & machine.goal) - repeated)
             after.append(target)
         self.states[theta] = tuple(after)

@@ -72,6 +72,9 @@ public:
     // What the owner of the process needs to hear of the value's death, if anything.
     std::uint64_t watch(Slot slot) const { return load64(pool_.at(slot) + kWatch); }
     void set_watch(Slot slot, std::uint64_t watch) { store64(pool_.at(slot) + kWatch, watch); }
+    // Anything else that is to be remembered about the value.
+    std::uint32_t tag(Slot slot) const { return pool_.at(slot)[kTag]; }
+    void set_tag(Slot slot, std::uint32_t tag) { pool_.at(slot)[kTag] = tag; }
     std::uint32_t* extra(Slot slot) { return pool_.at(slot) + kHeader; }
 
     Key key(Slot slot) const {
@@ -80,7 +83,7 @@ public:
     }
     Value value(Slot slot) const {
         const KeyKind k = kind(slot);
-        return {k, dead(slot), serial(slot), is_blob(k) ? 0 : bits(slot), is_blob(k) ? *blob(slot) : std::string()};
+        return {k, dead(slot), serial(slot), tag(slot), is_blob(k) ? 0 : bits(slot), is_blob(k) ? *blob(slot) : std::string()};
     }
 
     std::uint32_t last() const { return pool_.last(); }
@@ -97,7 +100,7 @@ public:
 
 private:
     // Word 0 is the pool's while the slot is free, and kMeta is then 0.
-    enum : std::uint32_t { kBits = 0, kMeta = 2, kHash = 3, kSerial = 4, kWatch = 5, kHeader = 7 };
+    enum : std::uint32_t { kBits = 0, kMeta = 2, kHash = 3, kSerial = 4, kWatch = 5, kTag = 7, kHeader = 8 };
     static constexpr std::uint32_t kDead = 0x100;
     static constexpr std::uint32_t kReleased = 0x200;
 

@@ -62,6 +62,7 @@ struct Value {
     KeyKind kind = KeyKind::None;
     bool dead = false;
     std::uint32_t serial = 0;
+    std::uint32_t tag = 0;  // see Domain
     std::uint64_t bits = 0;
     std::string blob;
 

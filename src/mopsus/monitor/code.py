@@ -41,9 +41,10 @@ class Compiler:
         if code.function is not None:
             return _by_name(code.function, self._parameters)
         arguments = ast.arguments([], [ast.arg(_SELF), *map(ast.arg, self._parameters)], None, [], [], None, [])
-        function = ast.FunctionDef("spec_code", arguments, body(), [], lineno=1, col_offset=0)
-        if hasattr(ast, "TypeAlias"):  # 3.12 and later
-            function.type_params = []
+        # Parsed rather than built, because what a function node consists of differs by version.
+        function = ast.parse("def spec_code(): pass").body[0]
+        assert isinstance(function, ast.FunctionDef)
+        function.args, function.body = arguments, body()
         tree = _Names(self._variables).visit(ast.Module([function], []))
         ast.fix_missing_locations(tree)
         ast.increment_lineno(tree, code.span.line - 1 if code.span else 0)
@@ -69,7 +70,7 @@ class _Names(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         if isinstance(node.func, ast.Name) and node.func.id in _CALLS:
-            return self.visit(node.func)
+            return self.visit_Name(node.func)
         return self.generic_visit(node)
 
     def visit_Name(self, node: ast.Name) -> ast.AST:

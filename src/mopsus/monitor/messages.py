@@ -7,5 +7,4 @@ MESSAGES = {
     "MONITOR-004": "The data given to `run` is no Arrow data, or cannot be read.",
     "MONITOR-005": "The snapshot does not belong to this specification, or is damaged.",
     "MONITOR-006": "A snapshot was asked for that cannot be plain data.",
-    "MONITOR-007": "The monitor is closed.",
 }

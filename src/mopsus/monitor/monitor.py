@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 from mopsus import _core
 from mopsus.logics import CompiledSpec, compile_spec, load_logic
@@ -84,7 +84,7 @@ class Monitor:
         self._severities = compiled.severities
         self._truths = [load_logic(each.logic).truth for each in self.spec.properties]
         self._numbers = {event.name: k for k, event in enumerate(self.spec.events)}
-        self._counts: Counter[str] = Counter()
+        self._restored: Counter[str] = Counter()
         self._faults = 0
         self._known_faults: set[tuple[str, int, str]] = set()
         self._compile_code()
@@ -172,7 +172,7 @@ class Monitor:
             created=core["created"],
             alive=core["alive"],
             collected=core["collected"],
-            verdicts=dict(self._counts),
+            verdicts=dict(self._verdict_counts(core)),
             bad_rows=core["bad_rows"],
             faults=self._faults,
             seen=seen,
@@ -192,7 +192,7 @@ class Monitor:
             "version": _SNAPSHOT_VERSION,
             "spec": self.spec.name,
             "plan": self._fingerprint(),
-            "verdicts": dict(self._counts),
+            "verdicts": dict(self._verdict_counts(self._core.stats())),
             "items": items,
         }
 
@@ -209,7 +209,7 @@ class Monitor:
             self._core.restore(data["items"])
         except (KeyError, TypeError, ValueError) as error:
             raise MonitorError(f"the snapshot is damaged: {error}", code="MONITOR-005") from error
-        self._counts = Counter(data.get("verdicts", {}))
+        self._restored = Counter(data.get("verdicts", {}))
 
     def close(self) -> None:
         """Stop watching: no event is taken any more, no object is watched any more."""
@@ -240,8 +240,8 @@ class Monitor:
         self._resets = any(map(may_reset, codes))
         compiler = Compiler(spec)
         self._initials = [(variable.name, compiler.expression(variable.initial)) for variable in spec.variables]
-        self._conditions = [each.condition and compiler.expression(each.condition) for each in spec.events]
-        self._actions = [each.action and compiler.statements(each.action) for each in spec.events]
+        self._conditions = [compiler.expression(each.condition) if each.condition else None for each in spec.events]
+        self._actions = [compiler.statements(each.action) if each.action else None for each in spec.events]
         self._handlers: list[dict[str, Function]] = [
             {each.category: compiler.statements(each.code) for each in prop.handlers if each.code is not None}
             for prop in spec.properties
@@ -270,6 +270,12 @@ class Monitor:
             load=self._load_variables if variables else None,
             fault=self._fault,
         )
+
+    def _verdict_counts(self, core: Mapping[str, Any]) -> Counter[str]:
+        counts = self._restored.copy()
+        for prop, category, count in core["reported"]:
+            counts[self._plan.categories[prop][category]] += count
+        return counts
 
     def _fingerprint(self) -> str:
         return hashlib.sha256(repr((self.spec.name, self._plan)).encode()).hexdigest()
@@ -347,13 +353,13 @@ class Monitor:
             severity=self._severities[declared.name, name],
             row=row,
         )
-        self._counts[name] += 1
         handler = self._handlers[prop].get(name)
         if handler is not None:
             instance = user if user is not None else Instance(self)
             instance._reference, instance.verdict, instance.location = reference, verdict, location
+            live = tuple(None if state == "d" else value for value, state in zip(values, states, strict=True))
             try:
-                handler(instance, values)
+                handler(instance, live)
             except Exception as error:
                 self._fault(error)
         self._on_verdict(verdict)
@@ -400,12 +406,12 @@ def _place(stamp: _core.Stamp) -> tuple[int | None, int | float | None, str | No
     return row, time, location
 
 
-def _shown(value: Any, state: str, serial: int) -> Value:
+def _shown(value: object, state: str, serial: int) -> Value:
+    """A value as the core gives it: `s`calar, `o`bject, or the type's name of an object that is `d`ead."""
     if state == "s":
-        shown: Value = value
-        return shown
+        return cast(Value, value)
     if state == "d":
-        return ObjectRef("object", serial, "<no longer there>")
+        return ObjectRef(str(value), serial, "<no longer there>")
     try:
         text = repr(value)
     except Exception as error:
@@ -420,7 +426,7 @@ def _save_variables(instance: Instance) -> str:
 def _bad_row(source: str, why: str, row: int, column: str, event: str, type_: str) -> TraceError:
     messages = {
         "null": (f"event `{event}` has no value for `{column}`", "give one, or skip such rows"),
-        "missing": (f"there is no column `{column}`, which event `{event or '?'}` needs", "add it, or name it by `bind`"),
+        "missing": (f"there is no column `{column}`, which event `{event}` needs", "add it, or name it by `bind`"),
         "type": (f"column `{column}` has the unsupported type `{type_}`", "cast it to text or a number"),
         "no-event": ("the row names no event", "fill the column `event`, or skip such rows"),
         "dictionary": (f"column `{column}` refers outside of its dictionary", "the data is damaged"),

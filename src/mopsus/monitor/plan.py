@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from mopsus.logics import CompiledSpec
-from mopsus.model import TableMachine
+from mopsus.model import Spec, TableMachine
 
 Mask: TypeAlias = int
 EventArgs: TypeAlias = "tuple[str, list[int], bool, bool, list[Mask]]"
@@ -33,6 +33,8 @@ def make_plan(compiled: CompiledSpec) -> Plan:
     machines = compiled.machines
     declared = {event.name for event in spec.events if event.creation}
     creation = declared or _creation(machines, masks)
+    if machines and not any(machine.alive[machine.initial] for machine in machines) and not _has_code(spec):
+        creation = frozenset()  # nothing can ever be reported
     unions = _unions(masks.values())
     categories = tuple(tuple(sorted(machine.goal)) for machine in machines)
     return Plan(
@@ -50,6 +52,10 @@ def make_plan(compiled: CompiledSpec) -> Plan:
         tuple(map(_machine, machines, categories, [masks] * len(machines))) if machines else (_raw(masks),),
         categories or ((),),
     )
+
+
+def _has_code(spec: Spec) -> bool:
+    return any(event.condition is not None or event.action is not None for event in spec.events)
 
 
 def _creation(machines: tuple[TableMachine, ...], masks: Mapping[str, Mask]) -> frozenset[str]:

@@ -1,8 +1,8 @@
 """Stage 2: what the engine needs to know of a machine beside its table.
 
 All analyses are about *reports*. On a transition the machine reports the goal categories of
-the target state, except those that are final there and that the source state has too: a final
-verdict is reported once. Where the machine may be reset (`Request.restart` when such a category
+the target state, except those that were final in the source state already: a final verdict is
+reported once. Where the machine may be reset (`Request.restart` when such a category
 is reported, `Request.interrupted` after any event), it goes on from its initial state or from
 the target, and the sets cover both.
 
@@ -94,7 +94,7 @@ def reports(
     target: int,
 ) -> frozenset[str]:
     """The categories reported on a transition: this is the one place of this stage that says so."""
-    return (categories[target] & goal) - (final[target] & categories[source])
+    return (categories[target] & goal) - (final[target] & final[source])
 
 
 class _Reports:
