@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mopsus.model import ObjectRef, Severity, TableMachine, Verdict, WitnessEvent
+from mopsus.model.text import listing, printable, show_value
 from mopsus.verdict import default_message, explain, plain_text
-from mopsus.verdict.text import listing, printable, show_value
 
 
 def machine(alphabet, table, categories, initial=0, names=None):

@@ -13,10 +13,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from mopsus.model import Diagnostic, MopsusError, ObjectRef, Severity, Spec, Value, Verdict, WitnessEvent
+from mopsus.model.text import show_value
 from mopsus.report.output import Output
 from mopsus.report.reporter import Destination, Format, Options
 from mopsus.report.summary import Summary
-from mopsus.verdict.text import show_value
 
 VERSION = 1
 TEXT_LIMIT = 10_000

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from xml.etree import ElementTree
 
 from mopsus.model import Severity
+from mopsus.model.text import printable
 from mopsus.report.reporter import Destination, Format, GroupedReporter, Options, Reporter
 from mopsus.report.summary import Summary, count, finding_line
 from mopsus.verdict import Group, Groups, explain, plain_text
-from mopsus.verdict.text import printable
 
 
 def render_junit(groups: Groups, summary: Summary, options: Options) -> str:

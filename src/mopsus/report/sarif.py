@@ -11,11 +11,11 @@ from typing import Any
 from urllib.parse import quote
 
 from mopsus.model import Severity, Spec, Verdict, WitnessEvent
+from mopsus.model.text import position, printable, show_binding, show_place
 from mopsus.report.reporter import Destination, Format, GroupedReporter, Options, Reporter
 from mopsus.report.summary import Summary, count, doc_link, finding_line
 from mopsus.verdict import Explanation, Group, Groups, explain
 from mopsus.verdict.grouping import RANK
-from mopsus.verdict.text import position, printable, show_binding, show_place
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _FILE_LINE = re.compile(r"(?P<file>.+?):(?P<line>[1-9]\d{0,8})(?::(?P<column>[1-9]\d{0,8}))?", re.DOTALL)

@@ -9,8 +9,8 @@ from datetime import datetime
 from typing import Any
 
 from mopsus.model import Diagnostic, MopsusError, Severity, Spec
+from mopsus.model.text import printable
 from mopsus.verdict import Groups
-from mopsus.verdict.text import printable
 
 _LINK = re.compile(r"https?://[^\s<>\"']+[^\s<>\"'.,;:!?)]")
 

@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from mopsus.model import Severity, Verdict
+from mopsus.model.text import printable, show_binding, show_place, show_time
 from mopsus.report.output import Output
 from mopsus.report.reporter import Destination, Format, Options
 from mopsus.report.summary import Summary, count, summary_line
 from mopsus.verdict import Explanation, Group, Groups, default_message, explain
-from mopsus.verdict.text import printable, show_binding, show_place, show_time
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

@@ -13,10 +13,10 @@ from html import escape
 from importlib.resources import files
 
 from mopsus.model import Diagnostic, MopsusError, Property, Severity, Spec, TableMachine, Verdict
+from mopsus.model.text import printable, show_binding, show_place, show_time
 from mopsus.report.reporter import Destination, Format, GroupedReporter, Options, Reporter
 from mopsus.report.summary import Summary, count, doc_link, finding_line, show_rate, summary_line
 from mopsus.verdict import Explanation, Group, Groups, explain
-from mopsus.verdict.text import printable, show_binding, show_place, show_time
 
 OPEN_FINDINGS = 1
 """How many findings are unfolded when the page opens: enough to show that they unfold."""
