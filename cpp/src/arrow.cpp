@@ -59,20 +59,6 @@ Column::Column(const ArrowSchema& schema, const ArrowArray& array, std::int64_t 
     }
 }
 
-std::int64_t Column::integer(std::int64_t row) const {
-    switch (type_) {
-        case Type::Int8: return values<std::int8_t>()[row];
-        case Type::UInt8: return values<std::uint8_t>()[row];
-        case Type::Int16: return values<std::int16_t>()[row];
-        case Type::UInt16: return values<std::uint16_t>()[row];
-        case Type::Int32: return values<std::int32_t>()[row];
-        case Type::UInt32: return values<std::uint32_t>()[row];
-        case Type::Int64: return values<std::int64_t>()[row];
-        case Type::UInt64: return static_cast<std::int64_t>(values<std::uint64_t>()[row]);
-        default: return 0;
-    }
-}
-
 double Column::real(std::int64_t row) const {
     return type_ == Type::Float ? static_cast<double>(values<float>()[row]) : values<double>()[row];
 }

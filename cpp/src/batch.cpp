@@ -126,32 +126,31 @@ Slot Monitor::Batch::slot(Engine& engine, unsigned p, std::int64_t row, bool ins
     return known;
 }
 
-// Memory is far away: ask for what some rows ahead will need, in three rounds over a block, each of
-// which may use what the one before has asked for. What they find is a hint only.
+// Memory is far away: ask for what the rows of a block will need, in three rounds, each of which may
+// use what the one before has asked for.
 void Monitor::Batch::look_ahead(Engine& engine, std::int64_t from, std::int64_t to) {
-    const std::size_t width = inputs_.size();
     const auto each = [&](auto&& visit) {
         for (std::int64_t row = from; row < to; ++row) {
-            const std::int32_t event = ahead_codes_[static_cast<std::size_t>(row - from)];
+            const std::int32_t event = block_codes_[static_cast<std::size_t>(row - from)];
             if (event < 0) continue;
             for (const std::uint8_t p : monitor_.program_.events[static_cast<std::size_t>(event)].parameters)
-                visit(row, p, ahead_[static_cast<std::size_t>(row - from) * width + p]);
+                visit(row, p, hint(row, p));
         }
     };
-    for (std::int64_t row = from; row < to; ++row) ahead_codes_[static_cast<std::size_t>(row - from)] = code(row);
     each([&](std::int64_t row, unsigned p, Hint& hint) {
-        hint = {};
         const Input& input = inputs_[p];
-        if (input.column == nullptr || fault(*input.column, row)) return;
+        hint.slot = kNil;
+        hint.fault = input.column == nullptr ? BadRow::Why::MissingColumn : fault(*input.column, row);
+        if (hint.fault) return;
         if (input.remap != nullptr) {
             hint.slot = input.remap->slots[static_cast<std::size_t>(input.column->integer(row))];
         } else {
-            hint.hash = input.column->key(row, scratch_).hash;
-            engine.domain(p).prefetch(hint.hash);
+            hint.key = input.column->key(row, scratch_);
+            engine.domain(p).prefetch(hint.key.hash);
         }
     });
     each([&](std::int64_t, unsigned p, Hint& hint) {
-        if (inputs_[p].remap == nullptr) hint.slot = engine.domain(p).guess(hint.hash);
+        if (!hint.fault && inputs_[p].remap == nullptr) hint.slot = engine.domain(p).guess(hint.key.hash);
         if (hint.slot == kNil) return;
         engine.domain(p).prefetch_slot(hint.slot);
         engine.prefetch(p, hint.slot);
@@ -201,17 +200,18 @@ std::optional<BadRow> Monitor::Batch::run() {
 }
 
 void Monitor::Batch::run_rows(std::int64_t first) {
-    ahead_codes_.resize(kBlock);
-    ahead_.resize(kBlock * inputs_.size());
+    block_codes_.resize(kBlock);
+    hints_.resize(kBlock * inputs_.size());
     for (std::int64_t from = first; from < length_ && !stop_; from += kBlock) {
         const std::int64_t to = std::min(from + kBlock, length_);
+        block_ = from;
+        for (std::int64_t row = from; row < to; ++row) block_codes_[static_cast<std::size_t>(row - from)] = code(row);
         if (monitor_.engine_) look_ahead(*monitor_.engine_, from, to);
-        for (row_ = from; row_ < to && !stop_; ++row_) take_row(row_);
+        for (row_ = from; row_ < to && !stop_; ++row_) take_row(row_, block_codes_[static_cast<std::size_t>(row_ - from)]);
     }
 }
 
-void Monitor::Batch::take_row(std::int64_t row) {
-    const std::int32_t event = code(row);
+void Monitor::Batch::take_row(std::int64_t row, std::int32_t event) {
     if (event < 0) {
         if (event == kIgnored) {
             ++monitor_.ignored;
@@ -224,15 +224,23 @@ void Monitor::Batch::take_row(std::int64_t row) {
     }
     const auto id = static_cast<EventId>(event);
     const std::vector<std::uint8_t>& parameters = monitor_.program_.events[id].parameters;
+    const bool looked = monitor_.engine_ != nullptr;
     for (const std::uint8_t p : parameters) {
         const Column* column = inputs_[p].column;
-        const std::optional<BadRow::Why> why = column == nullptr ? BadRow::Why::MissingColumn : fault(*column, row);
+        const std::optional<BadRow::Why> why = looked             ? hint(row, p).fault
+                                               : column == nullptr ? BadRow::Why::MissingColumn
+                                                                   : fault(*column, row);
         if (why) return bad(row, *why, monitor_.names_[p], event);
     }
     Engine& engine = engine_of(row);
     const bool insert = engine.inserts(id);
     std::array<Slot, kMaxParameters> slots;
-    for (std::size_t k = 0; k < parameters.size(); ++k) slots[k] = slot(engine, parameters[k], row, insert);
+    for (std::size_t k = 0; k < parameters.size(); ++k) {
+        const std::uint8_t p = parameters[k];
+        // What was found for a dictionary stays right until some value is released.
+        const bool sure = looked && inputs_[p].remap != nullptr && hint(row, p).slot != kNil && !monitor_.released_;
+        slots[k] = sure ? hint(row, p).slot : slot(engine, p, row, insert);
+    }
     ++monitor_.seen[id];
     engine.step(id, slots.data(), *this);
     if (monitor_.program_.immediate) monitor_.listener_.event_done();

@@ -31,7 +31,7 @@ private:
     void release_row(std::int64_t row);
     Slot slot(Engine& engine, unsigned p, std::int64_t row, bool insert);
     void look_ahead(Engine& engine, std::int64_t from, std::int64_t to);
-    void take_row(std::int64_t row);
+    void take_row(std::int64_t row, std::int32_t event);
     void bad(std::int64_t row, BadRow::Why why, std::string column, std::int32_t event);
     void prepare(Input& input, unsigned p);
     Engine& engine_of(std::int64_t row);
@@ -71,11 +71,15 @@ private:
     const Column* number_ = nullptr;
     std::vector<Input> inputs_;
     std::vector<std::int32_t> codes_;  // of the dictionary of event names
-    struct Hint {
-        std::uint32_t hash = 0;
+    struct Hint {  // what is known of a value before its row's turn
+        std::optional<BadRow::Why> fault;
         Slot slot = kNil;
+        Key key;
     };
-    std::vector<std::int32_t> ahead_codes_;
+    Hint& hint(std::int64_t row, unsigned p) { return hints_[static_cast<std::size_t>(row - block_) * inputs_.size() + p]; }
+    std::int64_t block_ = 0;  // the first row of the block
+    std::vector<std::int32_t> block_codes_;
+    std::vector<Hint> hints_;
     std::vector<std::uint64_t> counts_;  // of the bulk loop: twice, ignored rows and then each event
     Recent recent_;
     std::vector<Hint> ahead_;

@@ -97,17 +97,25 @@ void SlicingEngine::lay_out() {
             kind.members = kind.words++;
             if (program_.connected) kind.node = kind.words++;
             for (unsigned other = 0; other < leaves_.size(); ++other)
-                if (strictly_within(kind.mask, leaves_[other]->mask)) kind.chains.emplace_back(other, kind.words++);
+                if (strictly_within(kind.mask, leaves_[other]->mask)) {
+                    kind.chains.emplace_back(other, kind.words);
+                    kind.words += kChainWords;
+                }
             domains_.push_back(nullptr);
         } else {
             kind.key = kind.words;
             kind.words += static_cast<std::uint32_t>(kind.parameters.size());
             kind.links = kind.words;
             kind.words += 2 * static_cast<std::uint32_t>(kind.parameters.size());
+            kind.indexed = kind.words++;
             kind.pool = Pool(kind.words);
             if (kind.mask == 0) kind.pool.take();  // the leaf of no values is always there
         }
     }
+    for (unsigned k = 0; k < leaves_.size(); ++k)
+        for (const std::uint8_t p : leaves_[k]->parameters)
+            for (const auto& [other, chain] : leaves_[singles_[p]]->chains)
+                if (other == k) leaves_[k]->chained.push_back(chain);
     for (unsigned p = 0; p < program_.parameters; ++p)
         domains_[p] = std::make_unique<Domain>(leaves_[singles_[p]]->words, values_);
 

@@ -51,56 +51,78 @@ std::uint32_t SlicingEngine::hash_of(const LeafKind& kind, const Values& values)
 SlicingEngine::Id SlicingEngine::find_leaf(const LeafKind& kind, const Values& values) const {
     if (kind.single()) return values[kind.parameters[0]];
     if (kind.mask == 0) return 1;
-    return kind.index.find(hash_of(kind, values), [&](Id id) {
+    const auto same = [&](Id id) {
         const std::uint32_t* key = kind.pool.at(id) + kind.key;
         for (std::size_t k = 0; k < kind.parameters.size(); ++k)
             if (key[k] != values[kind.parameters[k]]) return false;
         return true;
-    });
+    };
+    // Most values occur in few combinations: look through the shortest chain.
+    std::size_t best = 0;
+    std::uint32_t fewest = kShort + 1;
+    Id first = kNil;
+    for (std::size_t k = 0; k < kind.parameters.size(); ++k) {
+        const std::uint8_t p = kind.parameters[k];
+        const std::uint32_t* chain = domains_[p]->extra(values[p]) + kind.chained[k];
+        if (chain[kChainCount] == 0) return kNil;
+        if (chain[kChainCount] >= fewest) continue;
+        fewest = chain[kChainCount];
+        first = chain[kChainFirst];
+        best = k;
+    }
+    if (fewest > kShort) return kind.index.find(hash_of(kind, values), same);
+    for (Id id = first; id != kNil; id = kind.pool.at(id)[kind.links + 2 * best + 1])
+        if (same(id)) return id;
+    return kNil;
 }
 
 SlicingEngine::Id SlicingEngine::make_leaf(LeafKind& kind, const Values& values) {
     const Id known = find_leaf(kind, values);
     if (known != kNil) return known;
     const Id id = kind.pool.take();
-    kind.index.insert(hash_of(kind, values), id);
     std::uint32_t* leaf = kind.pool.at(id);
-    const unsigned self = leaf_kind(kind.mask);
+    for (std::size_t k = 0; k < kind.parameters.size(); ++k) leaf[kind.key + k] = values[kind.parameters[k]];
     for (std::size_t k = 0; k < kind.parameters.size(); ++k) {
-        const std::uint8_t p = kind.parameters[k];
-        leaf[kind.key + k] = values[p];
-        const std::uint32_t links = kind.links + 2 * static_cast<std::uint32_t>(k);
-        // Chained at the front: the head alone is kept, in the slot of the value.
-        for (const auto& [other, head] : leaves_[singles_[p]]->chains) {
-            if (other != self) continue;
-            std::uint32_t& first = domains_[p]->extra(values[p])[head];
-            leaf[links + 1] = first;
-            if (first != kNil) kind.pool.at(first)[links] = id;
-            first = id;
-        }
+        std::uint32_t* chain = domains_[kind.parameters[k]]->extra(values[kind.parameters[k]]) + kind.chained[k];
+        leaf[kind.links + 2 * k + 1] = chain[kChainFirst];
+        if (chain[kChainFirst] != kNil) kind.pool.at(chain[kChainFirst])[kind.links + 2 * k] = id;
+        chain[kChainFirst] = id;
+        if (++chain[kChainCount] > kShort) index_chain(kind, k, id);
     }
     return id;
+}
+
+// A chain has become too long to be looked through: its leaves go to the index. Those behind the
+// first `kShort` are there already, because the chain grows at the front.
+void SlicingEngine::index_chain(LeafKind& kind, std::size_t k, Id first) {
+    Id id = first;
+    for (std::uint32_t n = 0; n <= kShort && id != kNil; ++n) {
+        std::uint32_t* leaf = kind.pool.at(id);
+        if (leaf[kind.indexed] == 0) {
+            Values values{};
+            for (std::size_t p = 0; p < kind.parameters.size(); ++p) values[kind.parameters[p]] = leaf[kind.key + p];
+            kind.index.insert(hash_of(kind, values), id);
+            leaf[kind.indexed] = 1;
+        }
+        id = leaf[kind.links + 2 * k + 1];
+    }
 }
 
 void SlicingEngine::drop_leaf(LeafKind& kind, Id id) {
     std::uint32_t* leaf = kind.pool.at(id);
     Values values{};
-    const unsigned self = leaf_kind(kind.mask);
     for (std::size_t k = 0; k < kind.parameters.size(); ++k) {
         const std::uint8_t p = kind.parameters[k];
         values[p] = leaf[kind.key + k];
+        std::uint32_t* chain = domains_[p]->extra(values[p]) + kind.chained[k];
         const std::uint32_t links = kind.links + 2 * static_cast<std::uint32_t>(k);
         const Id before = leaf[links];
         const Id after = leaf[links + 1];
+        (before != kNil ? kind.pool.at(before)[links + 1] : chain[kChainFirst]) = after;
         if (after != kNil) kind.pool.at(after)[links] = before;
-        if (before != kNil) {
-            kind.pool.at(before)[links + 1] = after;
-            continue;
-        }
-        for (const auto& [other, head] : leaves_[singles_[p]]->chains)
-            if (other == self) domains_[p]->extra(values[p])[head] = after;
+        --chain[kChainCount];
     }
-    kind.index.erase(hash_of(kind, values), id);
+    if (leaf[kind.indexed] != 0) kind.index.erase(hash_of(kind, values), id);
     kind.pool.give_back(id);
 }
 
@@ -240,8 +262,9 @@ void SlicingEngine::remove(unsigned k, Id id) {
 
 void SlicingEngine::free_slot(unsigned p, Slot slot) {
     const LeafKind& single = *leaves_[singles_[p]];
-    for (const auto& [kind, head] : single.chains)
-        while (domains_[p]->extra(slot)[head] != kNil) drop_leaf(*leaves_[kind], domains_[p]->extra(slot)[head]);
+    for (const auto& [kind, chain] : single.chains)
+        while (domains_[p]->extra(slot)[chain + kChainFirst] != kNil)
+            drop_leaf(*leaves_[kind], domains_[p]->extra(slot)[chain + kChainFirst]);
     if (program_.connected && domains_[p]->extra(slot)[single.node] != kNil)
         classes_.leave(domains_[p]->extra(slot)[single.node]);
     domains_[p]->recycle(slot);

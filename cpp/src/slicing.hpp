@@ -34,6 +34,11 @@ private:
     using Id = std::uint32_t;
     using Values = std::array<Slot, kMaxParameters>;  // by parameter; 0 where unbound
 
+    // A value's leaves of one kind are chained: first, and how many. Up to so many are looked through;
+    // only leaves in longer chains need the index.
+    enum ChainWord : std::uint32_t { kChainFirst, kChainCount, kChainWords };
+    static constexpr std::uint32_t kShort = 8;
+
     static constexpr std::uint32_t kNone = 0;            // leaf word kExact: never had an instance
     static constexpr std::uint32_t kDone = 0xFFFFFFFF;   // … had one that can no longer report
     enum LeafWord : std::uint32_t { kExact, kSurpassed, kBirth, kDisable = kBirth + 2, kLists = kDisable + 2 };
@@ -53,8 +58,10 @@ private:
         std::uint32_t node = 0;                                     // in `classes_`, for connected programs
         std::vector<std::pair<unsigned, std::uint32_t>> chains;     // leaf kinds over several that contain it
         // Over several, or none: a pool of their own.
-        std::uint32_t key = 0;    // the slots
-        std::uint32_t links = 0;  // a pair of links per parameter
+        std::uint32_t key = 0;      // the slots
+        std::uint32_t links = 0;    // a pair of links per parameter
+        std::uint32_t indexed = 0;  // is the leaf in the index?
+        std::vector<std::uint32_t> chained;  // by parameter: where the value's slot has the chain of its leaves
         Pool pool;
         Index index;
         bool single() const { return parameters.size() == 1; }
@@ -114,6 +121,7 @@ private:
     std::uint32_t hash_of(const LeafKind& kind, const Values& values) const;
     Id find_leaf(const LeafKind& kind, const Values& values) const;
     Id make_leaf(LeafKind& kind, const Values& values);
+    void index_chain(LeafKind& kind, std::size_t k, Id first);
     void drop_leaf(LeafKind& kind, Id id);
 
     std::uint32_t* record(unsigned kind, Id id) { return instances_[kind].pool.at(id); }

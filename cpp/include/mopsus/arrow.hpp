@@ -72,7 +72,19 @@ public:
                offset_ == other.offset_ && length_ == other.length_ && type_ == other.type_;
     }
 
-    std::int64_t integer(std::int64_t row) const;
+    std::int64_t integer(std::int64_t row) const {
+        switch (type_) {
+            case Type::Int32: return values<std::int32_t>()[row];
+            case Type::Int64: return values<std::int64_t>()[row];
+            case Type::Int8: return values<std::int8_t>()[row];
+            case Type::UInt8: return values<std::uint8_t>()[row];
+            case Type::Int16: return values<std::int16_t>()[row];
+            case Type::UInt16: return values<std::uint16_t>()[row];
+            case Type::UInt32: return values<std::uint32_t>()[row];
+            case Type::UInt64: return static_cast<std::int64_t>(values<std::uint64_t>()[row]);
+            default: return 0;
+        }
+    }
     double real(std::int64_t row) const;
     std::string_view text(std::int64_t row) const;
     bool is_integer() const { return type_ >= Type::Int8 && type_ <= Type::UInt64; }
