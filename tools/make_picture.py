@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PICTURE = ROOT / "docs" / "images" / "check.svg"
 WIDTH = 100
 RATE = re.compile(r" · [\d.,]+ (?:[kM] )?events/s")
-"""Left out of the picture: it differs from run to run."""
+"""Left out of the picture: only a run on a busy machine takes so long that it has one."""
 COMMAND = ("check", "leases.mop", "queue.jsonl")
 
 

@@ -62,7 +62,7 @@ def test_violations(mopsus, spec, tmp_path):
     status, out, err = mopsus("check", path, spec)
     assert (status, err) == (1, "")
     assert "2 violations" in out
-    assert f"{path}:4" in out
+    assert f"at {path} row 4" in out
 
 
 def test_json_is_all_that_is_printed(mopsus, spec, tmp_path):

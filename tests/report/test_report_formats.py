@@ -92,20 +92,20 @@ def test_sarif_has_what_readers_require(sample):
     assert first["occurrenceCount"] == 5
     assert len(first["relatedLocations"]) == 2
     flow = first["codeFlows"][0]["threadFlows"][0]["locations"]
-    assert [step["location"]["physicalLocation"]["region"]["startLine"] for step in flow] == [10, 11, 12]
+    assert [step["location"]["physicalLocation"]["region"]["startLine"] for step in flow] == [11, 12, 13]
     assert flow[-1]["location"]["message"]["text"] == "next(i=17) -> match"
 
 
 @pytest.mark.parametrize(
     ("location", "row", "sources", "physical"),
     [
-        ("a b.csv:7", 7, (), {"artifactLocation": {"uri": "a%20b.csv"}, "region": {"startLine": 7}}),
-        ("t.parquet:7", 7, (), {"artifactLocation": {"uri": "t.parquet"}}),
-        ("t.csv.gz:7", 7, (), {"artifactLocation": {"uri": "t.csv.gz"}}),
+        ("trace.csv:7", 7, (), {"artifactLocation": {"uri": "trace.csv"}, "region": {"startLine": 8}}),
+        ("a b.csv:7", 7, (), {"artifactLocation": {"uri": "a%20b.csv"}}),
         ("app.py:3:9", 7, (), {"artifactLocation": {"uri": "app.py"}, "region": {"startLine": 3, "startColumn": 9}}),
         ("/x/app.py:3", None, (), {"artifactLocation": {"uri": "file:///x/app.py"}, "region": {"startLine": 3}}),
-        (None, 7, ("t.jsonl",), {"artifactLocation": {"uri": "t.jsonl"}, "region": {"startLine": 7}}),
+        (None, 7, ("trace.csv",), {"artifactLocation": {"uri": "trace.csv"}, "region": {"startLine": 8}}),
         (None, 7, ("a.jsonl", "b.jsonl"), None),
+        ("<stdin>:7", 7, ("<stdin>",), None),
         ("checkout page", 7, ("a.csv",), None),
     ],
 )
@@ -167,8 +167,13 @@ def test_terminal_shows_each_finding_once_then_the_summary(sample):
     assert text.count("HasNext/safe") == 1
     assert text.splitlines()[-1] == (
         "5 violations (1 unique), 1 warning in 12,000 events"
-        " · 3 specs · 7 ignored · 2 bad rows skipped · 24.0 k events/s"
+        " · 3 specs · 7 ignored · 2 bad rows skipped · 8.0 k events/s"
     )
+
+
+def test_a_short_run_has_no_rate(sample):
+    short = replace(sample.summary, elapsed_s=0.9)
+    assert "events/s" not in terminal(sample, sample.verdicts, short)[1]
 
 
 def test_terminal_quiet_is_silent_unless_there_is_something_to_say(sample):
@@ -181,7 +186,7 @@ def test_terminal_quiet_is_silent_unless_there_is_something_to_say(sample):
 def test_terminal_live_shows_verdicts_as_they_come(sample):
     before, whole = terminal(sample, sample.verdicts[:3], live=True)
     assert before.count("HasNext/safe") == 1
-    assert "error: HasNext: match for i=19 at trace.csv:32 (3 so far)" in before
+    assert "error: HasNext: match for i=19 at trace.csv row 32 (3 so far)" in before
     assert whole.removeprefix(before).startswith("3 violations (1 unique) in")
 
 

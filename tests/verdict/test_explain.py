@@ -1,5 +1,7 @@
 """How a verdict is told, and that nothing is told that is not certain."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -43,7 +45,7 @@ def verdict(events, category="match", severity=Severity.ERROR, **fields):
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"location": "trace.csv:12", "row": 12}, "HasNext: match for i=17 at trace.csv:12"),
+        ({"location": "trace.csv:12", "row": 12}, "HasNext: match for i=17 at trace.csv row 12"),
         ({"location": "app.py:3", "row": 12}, "HasNext: match for i=17 at app.py:3 (row 12)"),
         ({"location": "app.py:3", "row": None}, "HasNext: match for i=17 at app.py:3"),
         ({"row": 12}, "HasNext: match for i=17 at row 12"),
@@ -54,6 +56,18 @@ def verdict(events, category="match", severity=Severity.ERROR, **fields):
 )
 def test_default_message(fields, message):
     assert default_message(verdict((), **fields)) == message
+
+
+def test_steps_name_only_another_trace():
+    row = WitnessEvent("next", {}, "b.csv:3", None, 3)
+    told = explain(
+        Verdict("S", "p", "match", None, True, {}, "b.csv:3", None, (replace(row, location="a.csv:3"), row), row=3)
+    )
+    assert plain_text(told).splitlines() == [
+        "S: match at b.csv row 3",
+        "   1. next()  at a.csv row 3",
+        "   2. next()  at row 3",
+    ]
 
 
 def test_states_and_the_way_out():

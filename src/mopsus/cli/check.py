@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from datetime import datetime
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from mopsus.events.trace.session import OnVerdict, TraceMonitor
     from mopsus.logics import CompiledSpec
     from mopsus.model import Diagnostic, Spec, TableMachine, Verdict
-    from mopsus.report import Reporter
+    from mopsus.report import Options, Reporter
 
 SPEC_SUFFIX = ".mop"
 VIOLATED, INTERRUPTED = 1, 130
@@ -94,13 +95,17 @@ def check(
     Status 0: nothing violated. 1: violations found. 2: the specs or traces could not be used to the end; what was found
     up to there is reported all the same.
     """
-    from mopsus.events.trace import Format
+    from mopsus.events.trace import Format, find_lines
     from mopsus.events.trace import check as check_traces
+    from mopsus.report import Options
 
     spec_files, traces = sort_out(files, spec or ())
     if not traces:
         raise CommandError("no trace given", hint="name a file, a folder, or `-` for standard input", code="CLI-005")
-    run = Run(spec_files, history, not no_code, quiet, json, {"junit": junit, "sarif": sarif, "html": html})
+    forced = Format(format.value) if format else None
+    reports = {"junit": junit, "sarif": sarif, "html": html}
+    options = Options(history=history, quiet=quiet, find_lines=partial(find_lines, format=forced))
+    run = Run(spec_files, reports, options, json=json, allow_code=not no_code)
     show_progress = sys.stderr.isatty() and not no_progress and not quiet
     with ProgressBar(show_progress) as bar:
         result = check_traces(
@@ -109,11 +114,11 @@ def check(
             on_verdict=run.report,
             bad_rows=bad_rows.value,
             max_violations=max_violations,
-            format=Format(format.value) if format else None,
+            format=forced,
             progress=bar.update,
             open_monitor=run.open_monitor,
         )
-    run.finish(result, traces)
+    run.finish(result)
     if result.interrupted:
         return INTERRUPTED
     return VIOLATED if result.violations else 0
@@ -135,30 +140,28 @@ class Run:
     def __init__(
         self,
         spec_files: Sequence[Path],
-        history: int,
-        allow_code: bool,
-        quiet: bool,
-        json: bool,
-        files: dict[str, Path | None],
+        reports: Mapping[str, Path | None],
+        options: Options,
         *,
-        live: bool = False,
+        json: bool,
+        allow_code: bool,
     ) -> None:
         self._compiled, self._warnings = load_specs(spec_files)
         self.specs = [compiled.spec for compiled in self._compiled.values()]
-        self._history = history
+        self._history = options.history
         self._allow_code = allow_code
         self._started = datetime.now().astimezone()
-        self._reporters = self._open_reports(quiet, json, files, live)
+        self._reporters = self._open_reports(reports, options, json)
 
-    def _open_reports(self, quiet: bool, json: bool, files: dict[str, Path | None], live: bool) -> list[Reporter]:
-        from mopsus.report import Options, open_report
+    def _open_reports(self, files: Mapping[str, Path | None], options: Options, json: bool) -> list[Reporter]:
+        from mopsus.report import open_report
 
         machines = {
             (name, prop.name): machine
             for name, compiled in self._compiled.items()
             for prop, machine in zip(compiled.spec.properties, compiled.machines, strict=True)
         }
-        options = Options(machines, draw_svg if can_draw() else None, self._history, quiet=quiet, live=live)
+        options = replace(options, machines=machines, draw=draw_svg if can_draw() else None)
         reporters = [open_report("json" if json else "terminal", sys.stdout, options)]
         return reporters + [open_report(name, path, options) for name, path in files.items() if path is not None]
 
@@ -174,7 +177,7 @@ class Run:
         for reporter in self._reporters:
             reporter.add(verdict)
 
-    def finish(self, result: CheckResult, sources: Sequence[str]) -> None:
+    def finish(self, result: CheckResult) -> None:
         """Complete the reports; raises what stopped the run, if something did."""
         from mopsus.report import RunStats, Summary
 
@@ -186,7 +189,7 @@ class Run:
                 bad_rows=result.bad_rows,
                 specs={name: asdict(counts) for name, counts in result.stats.items()},  # type: ignore[call-overload]  # a dataclass
             ),
-            sources=tuple(sources),
+            sources=tuple(result.sources),
             warnings=(*self._warnings, *result.warnings),
             error=result.error,
             elapsed_s=result.elapsed_s,

@@ -52,12 +52,15 @@ def watch(
     """
     from mopsus.events.trace import Format
     from mopsus.events.trace import watch as watch_log
+    from mopsus.report import Options
 
     spec_files, logs = sort_out(files, spec or ())
     if len(logs) != 1 or logs[0] == "-":
         hint = "start a `mopsus watch` for each; for standard input use `mopsus check SPEC -`"
         raise CommandError(f"one log can be watched, not {', '.join(logs) or 'none'}", hint=hint, code="CLI-005")
-    run = Run(spec_files, history, not no_code, quiet, json, {"junit": junit, "sarif": sarif, "html": html}, live=True)
+    reports = {"junit": junit, "sarif": sarif, "html": html}
+    options = Options(history=history, quiet=quiet, live=True)
+    run = Run(spec_files, reports, options, json=json, allow_code=not no_code)
     result = watch_log(
         run.specs,
         Path(logs[0]),
@@ -68,5 +71,5 @@ def watch(
         open_monitor=run.open_monitor,
     )
     result.interrupted = False  # it is the way to end
-    run.finish(result, logs)
+    run.finish(result)
     return VIOLATED if result.violations else 0

@@ -10,6 +10,9 @@ from collections.abc import Mapping
 
 from mopsus.model import ObjectRef, Value, Verdict, WitnessEvent
 
+STANDARD_INPUT = "<stdin>"
+"""What a trace is called that comes from there: no file that anybody could open."""
+
 NAME_LIMIT = 200
 VALUE_LIMIT = 80
 TUPLE_LIMIT = 8
@@ -59,13 +62,25 @@ def position(location: str | None, row: int | None) -> tuple[str, bool]:
     return location, False
 
 
-def show_place(item: Verdict | WitnessEvent) -> str:
-    """Where it happened: `trace.csv:12`, `app.py:33 (row 12)`, `row 12`, or nothing."""
-    if item.location is None:
-        return "" if item.row is None else f"row {item.row}"
-    place = printable(item.location)
-    _, in_trace = position(item.location, item.row)
-    return place if in_trace or item.row is None else f"{place} (row {item.row})"
+def show_place(item: Verdict | WitnessEvent, known: str = "") -> str:
+    """Where it happened: `trace.csv row 12`, `app.py:33 (row 12)`, `row 12`, or nothing.
+
+    A row is said to be one, because the header, blank lines and quoted line breaks make its line another number.
+    In the trace `known`, which the reader knows to be meant, the row alone says it.
+    """
+    place, in_trace = position(item.location, item.row)
+    row = "" if item.row is None else f"row {item.row}"
+    if in_trace and row and place in ("", known):
+        return row
+    if in_trace or not row:
+        return " ".join(part for part in (printable(place), row) if part)
+    return f"{printable(place)} ({row})"
+
+
+def source_of(item: Verdict | WitnessEvent) -> str:
+    """The trace that it is a row of; empty if it has a location of its own, or none."""
+    place, in_trace = position(item.location, item.row)
+    return place if in_trace else ""
 
 
 def show_time(time: float | int | None) -> str:
@@ -83,7 +98,7 @@ def listing(names: list[str], most: int = 5) -> str:
 
 
 def default_message(verdict: Verdict) -> str:
-    """The verdict in one line: `HasNext: match for i=17 at trace.csv:12`."""
+    """The verdict in one line: `HasNext: match for i=17 at trace.csv row 12`."""
     message = f"{printable(verdict.spec)}: {printable(verdict.category)}"
     if verdict.binding:
         message += f" for {show_binding(verdict.binding)}"

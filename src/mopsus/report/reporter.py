@@ -7,7 +7,7 @@ installed packages; any other name is looked up under the entry-point group `mop
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Protocol, TextIO, TypeAlias
@@ -53,6 +53,8 @@ class Options:
     """By spec and property; explanations name states if the machine is here."""
     draw: Callable[[TableMachine], str] | None = None
     """Draws a machine as an SVG element."""
+    find_lines: Callable[[str, Collection[int]], Mapping[int, int]] | None = None
+    """Finds the lines on which some rows of a source stand, as far as they stand on lines; None: unknown."""
     history: int = HISTORY
     """The monitors' limit on witnesses."""
     quiet: bool = False

@@ -6,12 +6,12 @@ import hashlib
 import json
 import re
 from datetime import UTC
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from mopsus.model import Severity, Spec, Verdict, WitnessEvent
-from mopsus.model.text import position, printable, show_binding, show_place
+from mopsus.model.text import STANDARD_INPUT, position, printable, show_binding, show_place
 from mopsus.report.reporter import Destination, Format, GroupedReporter, Options, Reporter
 from mopsus.report.summary import Summary, count, doc_link, finding_line
 from mopsus.verdict import Explanation, Group, Groups, explain
@@ -19,9 +19,6 @@ from mopsus.verdict.grouping import RANK
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _FILE_LINE = re.compile(r"(?P<file>.+?):(?P<line>[1-9]\d{0,8})(?::(?P<column>[1-9]\d{0,8}))?", re.DOTALL)
-# A row of one of these is not a line that an editor could go to.
-_WITHOUT_LINES = frozenset({".parquet", ".arrow", ".arrows", ".ipc", ".feather", ".gz", ".zst", ".zstd"})
-
 Json = dict[str, Any]
 
 
@@ -29,11 +26,12 @@ def render_sarif(groups: Groups, summary: Summary, options: Options) -> str:
     """The report: rules from the specs, one result per group with its first witness as code flow."""
     rules = _rules(groups, summary)
     index = {rule["id"]: at for at, rule in enumerate(rules)}
+    places = _Places(groups, summary, options)
     run: Json = {
         "tool": {"driver": {"name": "Mopsus", "rules": rules}},
         "invocations": [_invocation(summary)],
-        "artifacts": [{"location": {"uri": _uri(source)}} for source in summary.sources],
-        "results": [_result(group, index, summary, options) for group in groups],
+        "artifacts": [{"location": {"uri": _uri(source)}} for source in summary.sources if source != STANDARD_INPUT],
+        "results": [_result(group, index, places, options) for group in groups],
         "columnKind": "unicodeCodePoints",
         "properties": {"events": summary.stats.events, "violations": groups.violations},
     }
@@ -94,7 +92,7 @@ def _invocation(summary: Summary) -> Json:
     return invocation
 
 
-def _result(group: Group, rule_index: dict[str, int], summary: Summary, options: Options) -> Json:
+def _result(group: Group, rule_index: dict[str, int], places: _Places, options: Options) -> Json:
     first = group.examples[0]
     key = group.key
     rule = _rule_id(key.spec, key.property)
@@ -109,12 +107,12 @@ def _result(group: Group, rule_index: dict[str, int], summary: Summary, options:
         "partialFingerprints": {"mopsusFinding/v1": _fingerprint(group)},
         "properties": {"category": printable(key.category), "binding": show_binding(first.binding)},
     }
-    if location := _location(first, summary):
+    if location := places.location(first):
         result["locations"] = [location]
-    related = [_location(example, summary, show_binding(example.binding)) for example in group.examples[1:]]
+    related = [places.location(example, show_binding(example.binding)) for example in group.examples[1:]]
     if any(related):
         result["relatedLocations"] = [location for location in related if location]
-    if flow := _thread_flow(explanation, summary):
+    if flow := _thread_flow(explanation, places):
         result["codeFlows"] = [{"threadFlows": [{"locations": flow}]}]
     return result
 
@@ -126,44 +124,66 @@ def _fingerprint(group: Group) -> str:
     return hashlib.sha256(json.dumps(parts).encode("ascii")).hexdigest()[:32]
 
 
-def _thread_flow(explanation: Explanation, summary: Summary) -> list[Json]:
+def _thread_flow(explanation: Explanation, places: _Places) -> list[Json]:
     flow: list[Json] = []
     for step in explanation.steps:
         text = f"{printable(step.event.event)}({show_binding(step.event.binding)})"
         if step.state is not None:
             text += f" -> {printable(step.state)}"
-        location = _location(step.event, summary, text)
+        location = places.location(step.event, text)
         flow.append({"location": location or {"message": {"text": text}}})
     return flow
 
 
-def _location(item: Verdict | WitnessEvent, summary: Summary, text: str = "") -> Json:
-    """A SARIF location; empty if nothing is known."""
-    location: Json = {}
-    path, line, column = _split(item, summary)
-    if path:
-        physical: Json = {"artifactLocation": {"uri": _uri(path)}}
-        if line and PurePosixPath(path).suffix.lower() not in _WITHOUT_LINES:
-            physical["region"] = {"startLine": line, **({"startColumn": column} if column else {})}
-        location["physicalLocation"] = physical
-    elif place := show_place(item):
-        location["logicalLocations"] = [{"fullyQualifiedName": place}]
-    if location and text:
-        location["message"] = {"text": text}
-    return location
+class _Places:
+    """Places as SARIF has them: files with lines."""
 
+    def __init__(self, groups: Groups, summary: Summary, options: Options) -> None:
+        self._sources = summary.sources
+        rows: dict[str, set[int]] = {}
+        for verdict in (example for group in groups for example in group.examples):
+            items: list[Verdict | WitnessEvent] = [verdict, *verdict.witness]
+            for item in items:
+                source, in_trace = self._source(item)
+                if source and in_trace and item.row is not None:
+                    rows.setdefault(source, set()).add(item.row)
+        find = options.find_lines
+        self._lines = {source: find(source, wanted) for source, wanted in rows.items()} if find else {}
 
-def _split(item: Verdict | WitnessEvent, summary: Summary) -> tuple[str, int | None, int | None]:
-    """File, line and column: of `file:line[:column]`, or the row of the only source; else no file."""
-    if item.location is None:
-        return (summary.sources[0], item.row, None) if len(summary.sources) == 1 else ("", None, None)
-    place, in_trace = position(item.location, item.row)
-    if in_trace:
-        return place, item.row, None
-    found = _FILE_LINE.fullmatch(item.location)
-    if found is None:
-        return "", None, None
-    return found["file"], int(found["line"]), int(found["column"]) if found["column"] else None
+    def location(self, item: Verdict | WitnessEvent, text: str = "") -> Json:
+        """A SARIF location; empty if nothing is known."""
+        location: Json = {}
+        path, region = self._physical(item)
+        if path:
+            location["physicalLocation"] = {"artifactLocation": {"uri": _uri(path)}} | (
+                {"region": region} if region else {}
+            )
+        elif place := show_place(item):
+            location["logicalLocations"] = [{"fullyQualifiedName": place}]
+        if location and text:
+            location["message"] = {"text": text}
+        return location
+
+    def _source(self, item: Verdict | WitnessEvent) -> tuple[str, bool]:
+        """The place, and whether it is a trace: without a location of its own, an event is in the only source."""
+        place, in_trace = position(item.location, item.row)
+        if in_trace and not place and len(self._sources) == 1:
+            return self._sources[0], True
+        return place, in_trace
+
+    def _physical(self, item: Verdict | WitnessEvent) -> tuple[str, Json]:
+        """The file, and the region in it as far as known; no file if the place is none."""
+        source, in_trace = self._source(item)
+        if in_trace:
+            line = self._lines.get(source, {}).get(item.row or 0)
+            return ("" if source == STANDARD_INPUT else source), ({"startLine": line} if line else {})
+        found = _FILE_LINE.fullmatch(source)
+        if found is None:
+            return "", {}
+        region = {"startLine": int(found["line"])}
+        if found["column"]:
+            region["startColumn"] = int(found["column"])
+        return found["file"], region
 
 
 def _uri(path: str) -> str:

@@ -12,6 +12,9 @@ from mopsus.model import Diagnostic, MopsusError, Severity, Spec
 from mopsus.model.text import printable
 from mopsus.verdict import Groups
 
+RATED_S = 1.0
+"""A shorter run spends its time on starting up, so its rate would say nothing."""
+
 _LINK = re.compile(r"https?://[^\s<>\"']+[^\s<>\"'.,;:!?)]")
 
 
@@ -83,8 +86,8 @@ def summary_line(summary: Summary, groups: Groups) -> str:
 
 
 def show_rate(summary: Summary) -> str:
-    """Events per second, rounded; nothing if the time is unknown."""
-    if not summary.elapsed_s or not summary.stats.events:
+    """Events per second, rounded; nothing if the run was short or its time is unknown."""
+    if not summary.stats.events or summary.elapsed_s is None or summary.elapsed_s < RATED_S:
         return ""
     rate = summary.stats.events / summary.elapsed_s
     if rate >= 1e6:

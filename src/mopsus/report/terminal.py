@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from mopsus.model import Severity, Verdict
-from mopsus.model.text import printable, show_binding, show_place, show_time
+from mopsus.model.text import printable, show_binding, show_place, show_time, source_of
 from mopsus.report.output import Output
 from mopsus.report.reporter import Destination, Format, Options
 from mopsus.report.summary import Summary, count, summary_line
@@ -131,7 +131,7 @@ def _timeline(explanation: Explanation, style: str) -> RenderableType:
         columns.append(
             (
                 Text("▶" if last else " ", style),
-                Text(show_place(item), "dim"),
+                Text(show_place(item, explanation.source), "dim"),
                 Text(f"t={when}" if when else "", "dim"),
                 Text(printable(item.event), style if last else "bold"),
                 Text(show_binding(item.binding)),
@@ -150,7 +150,7 @@ def _others(group: Group) -> str:
     """The further examples of a group in one line, and how many are not shown."""
     parts = []
     for example in group.examples[1:]:
-        place = show_place(example)
+        place = show_place(example, source_of(group.examples[0]))
         parts.append(" ".join(p for p in (show_binding(example.binding), f"at {place}" if place else "") if p))
     if group.more:
         parts.append(f"{group.more:,} more")

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mopsus.model import Severity, TableMachine, Verdict, WitnessEvent
-from mopsus.model.text import default_message, listing, printable, show_binding, show_place, show_time
+from mopsus.model.text import default_message, listing, printable, show_binding, show_place, show_time, source_of
 
 HISTORY = 32
 """How many events a witness holds unless the monitor was told otherwise."""
@@ -30,6 +30,8 @@ class Explanation:
 
     message: str
     steps: tuple[Step, ...] = ()
+    source: str = ""
+    """The trace that the message names; steps in it need not name it again."""
     remarks: tuple[str, ...] = ()
 
 
@@ -38,21 +40,21 @@ def explain(verdict: Verdict, machine: TableMachine | None = None, history: int 
 
     `history` is the monitor's limit on witnesses: one that long may lack its beginning.
     """
-    witness = verdict.witness
+    message, source, witness = default_message(verdict), source_of(verdict), verdict.witness
     remarks: list[str] = []
     truncated = len(witness) >= history
     if witness and truncated:
         remarks.append(f"Only the last {len(witness)} events are known.")
     layers = _possible_states(machine, witness, verdict.category, truncated) if machine else []
     if machine is None or not layers:
-        return Explanation(default_message(verdict), tuple(Step(item) for item in witness), tuple(remarks))
+        return Explanation(message, tuple(Step(item) for item in witness), source, tuple(remarks))
     steps = tuple(
         Step(item, machine.names[min(states)] if len(states) == 1 else None)
         for item, states in zip(witness, layers[1:], strict=True)
     )
     if verdict.severity is not Severity.NOTE and len(layers[-2]) == 1:
         remarks += _alternatives(machine, min(layers[-2]), witness[-1].event, verdict.category)
-    return Explanation(default_message(verdict), steps, tuple(remarks))
+    return Explanation(message, steps, source, tuple(remarks))
 
 
 def plain_text(explanation: Explanation) -> str:
@@ -63,7 +65,7 @@ def plain_text(explanation: Explanation) -> str:
         when = show_time(item.time)
         parts = [
             f"{number:>4}. {printable(item.event)}({show_binding(item.binding)})",
-            f"at {place}" if (place := show_place(item)) else "",
+            f"at {place}" if (place := show_place(item, explanation.source)) else "",
             f"time {when}" if when else "",
             f"-> {printable(step.state)}" if step.state is not None else "",
         ]

@@ -1,6 +1,7 @@
 """Stage 4: recorded events: files, streams and growing logs as batches for monitors."""
 
 from mopsus.events.trace.checking import CheckResult, Progress, check, watch
+from mopsus.events.trace.lines import find_lines
 from mopsus.events.trace.messages import MESSAGES
 from mopsus.events.trace.needs import needs_of
 from mopsus.events.trace.read import TraceReader
@@ -15,6 +16,7 @@ __all__ = [
     "TraceReader",
     "check",
     "expand",
+    "find_lines",
     "needs_of",
     "watch",
 ]

@@ -37,6 +37,8 @@ class Progress:
 class CheckResult:
     """What a run found beside its verdicts."""
 
+    sources: list[str] = field(default_factory=list)
+    """The traces, as verdicts call them."""
     stats: dict[str, Counts] = field(default_factory=dict)
     """Each spec's own counts, as its monitor gives them."""
     rows: int = 0
@@ -80,6 +82,7 @@ def check(
     with closing(run), TraceReader(sources, needs_of(specs), format=format, skip=bad_rows == "skip") as reader:
         run.go(reader, lambda rows: progress and progress(Progress(rows, reader.bytes_done, reader.bytes_total)))
         result = run.finish(reader.builder, reader.types)
+    result.sources = [source.name for source in sources]
     result.warnings += [Diagnostic("TRACE-007", f"{name} is empty", warning=True) for name in reader.empty]
     return result
 
@@ -106,7 +109,9 @@ def watch(
     with closing(run):
         reader = LogReader(log, needs_of(specs), format=format, skip=bad_rows == "skip", stop=stop, poll_s=poll_s)
         run.go(reader)
-        return run.finish(reader.builder, reader.types)
+        result = run.finish(reader.builder, reader.types)
+    result.sources = [str(log)]
+    return result
 
 
 def _monitors(history: int, allow_code: bool) -> OpenMonitor:

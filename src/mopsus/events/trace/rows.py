@@ -119,6 +119,22 @@ def _split_quoted(block: bytes, position: int) -> tuple[list[bytes], str, int]:
             return fields, "a carriage return inside the row", end + 1
 
 
+def record_lines(block: bytes, *, quotes: bool) -> Iterator[int]:
+    """The line, from 0, on which each record of a block begins; with `quotes` as CSV, else as JSON lines."""
+    line = position = 0
+    while position < len(block):
+        end = block.find(b"\n", position) % (len(block) + 1)
+        text = block[position:end]
+        after = end + 1
+        if quotes and b'"' in text:
+            after = _split_quoted(block, position)[2]
+            yield line
+        elif text.strip(b"\r" if quotes else None):
+            yield line
+        line += 1 if after == end + 1 else block.count(b"\n", position, after)
+        position = after
+
+
 def parse_header(block: bytes) -> tuple[tuple[str, ...], bytes]:
     """The column names in the first record of a CSV file, and the rest of the block."""
     text = block.removeprefix(b"\xef\xbb\xbf")

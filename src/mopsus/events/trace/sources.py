@@ -19,6 +19,7 @@ from typing import BinaryIO, Protocol, cast
 
 from mopsus.events.trace.arrow import require
 from mopsus.model import TraceError
+from mopsus.model.text import STANDARD_INPUT
 
 STDIN = "-"
 
@@ -63,7 +64,7 @@ def expand(arguments: Sequence[str], *, exclude: str = ".mop") -> list[Source]:
     for argument in arguments:
         path = Path(argument)
         if argument == STDIN:
-            found.append(Source("<stdin>", None))
+            found.append(Source(STANDARD_INPUT, None))
         elif path.is_dir():
             found += [Source(str(file), file) for file in _files_below(path, exclude)]
         elif path.exists():

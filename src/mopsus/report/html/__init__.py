@@ -145,7 +145,7 @@ def _timeline(explanation: Explanation, severity: Severity) -> str:
         rows.append(
             f'<li{last}><span class="event">{_text(item.event)}</span>'
             f'<span class="binding">{_text(show_binding(item.binding))}</span>{state}'
-            f'<span class="place">{_text(show_place(item))}{when}</span></li>'
+            f'<span class="place">{_text(show_place(item, explanation.source))}{when}</span></li>'
         )
     return f'<ol class="timeline">{"".join(rows)}</ol>' if rows else ""
 
