@@ -86,28 +86,39 @@ void SlicingEngine::lay_out() {
                 want(event.mask() & from, instance_kind(from));
             }
 
+    // Whose last occurrence is ever asked for? That of events which an extended instance may have missed.
+    const auto missed = [&](Mask mask) {
+        for (const EventDecl& event : events)
+            for (const Mask from : event.enable)
+                if (masks.count(from) != 0 && !within(event.mask(), from) && within(mask, from | event.mask()) && !within(mask, from))
+                    return true;
+        return false;
+    };
+    for (const EventDecl& event : events) leaves_[leaf_kind(event.mask())]->stamped = missed(event.mask());
+    for (unsigned k = 0; k < instances_.size(); ++k) leaves_[instances_[k].leaf_kind]->own = static_cast<int>(k);
+
     for (unsigned k = 0; k < leaves_.size(); ++k) {
         LeafKind& kind = *leaves_[k];
+        const auto reserve = [&](std::uint32_t count) { return std::exchange(kind.words, kind.words + count); };
+        if (kind.own >= 0) {
+            kind.exact = reserve(3);
+            if (maximal_) kind.surpassed = reserve(1);
+        }
+        if (kind.stamped) kind.stamp = reserve(2);
         for (const auto& [leaf, instance] : wanted)
             if (leaf == k) {
-                kind.lists.push_back({instance, kind.words, 0});
-                kind.words += 2;
+                kind.lists.push_back({instance, reserve(2), 0});
             }
         if (kind.single()) {
-            kind.members = kind.words++;
-            if (program_.connected) kind.node = kind.words++;
+            kind.members = reserve(1);
+            if (program_.connected) kind.node = reserve(1);
             for (unsigned other = 0; other < leaves_.size(); ++other)
-                if (strictly_within(kind.mask, leaves_[other]->mask)) {
-                    kind.chains.emplace_back(other, kind.words);
-                    kind.words += kChainWords;
-                }
+                if (strictly_within(kind.mask, leaves_[other]->mask)) kind.chains.emplace_back(other, reserve(kChainWords));
             domains_.push_back(nullptr);
         } else {
-            kind.key = kind.words;
-            kind.words += static_cast<std::uint32_t>(kind.parameters.size());
-            kind.links = kind.words;
-            kind.words += 2 * static_cast<std::uint32_t>(kind.parameters.size());
-            kind.indexed = kind.words++;
+            kind.key = reserve(static_cast<std::uint32_t>(kind.parameters.size()));
+            kind.links = reserve(2 * static_cast<std::uint32_t>(kind.parameters.size()));
+            kind.indexed = reserve(1);
             kind.pool = Pool(kind.words);
             if (kind.mask == 0) kind.pool.take();  // the leaf of no values is always there
         }
@@ -123,9 +134,10 @@ void SlicingEngine::lay_out() {
         InstanceKind& kind = instances_[k];
         std::uint32_t words = static_cast<std::uint32_t>(kind.parameters.size());
         const auto reserve = [&](std::uint32_t count) { return std::exchange(words, words + count); };
+        // What every step touches comes first.
         kind.states = reserve(static_cast<std::uint32_t>(tables_.size()));
-        kind.serial = reserve(1);
         kind.flags = reserve(1);
+        kind.serial = reserve(1);
         kind.birth = reserve(2);
         kind.leaf = reserve(1);
         if (history_.on()) kind.past = reserve(1);
@@ -156,8 +168,8 @@ void SlicingEngine::lay_out() {
             join.source = instance_kind(from);
             join.target = instance_kind(from | plan.mask);
             join.leaf_kind = leaf_kind(from & plan.mask);
-            join.ends = list_of(join.leaf_kind, join.source).ends;
-            join.links = list_of(join.leaf_kind, join.source).links;
+            join.exact = within(from, plan.mask);
+            join.sources = list_of(join.leaf_kind, join.source);
             for (unsigned k = 0; k < leaves_.size(); ++k) {
                 const Mask mask = leaves_[k]->mask;
                 const bool known = masks.count(mask) != 0 || std::any_of(events.begin(), events.end(), [&](const EventDecl& e) {
@@ -169,13 +181,8 @@ void SlicingEngine::lay_out() {
         }
         plans_.push_back(std::move(plan));
     }
-    for (Plan& plan : plans_) {
-        for (const Plan& other : plans_)
-            for (const Join& join : other.joins)
-                plan.stamps = plan.stamps || std::find(join.witnesses.begin(), join.witnesses.end(), plan.leaf_kind) !=
-                                                 join.witnesses.end();
-        plan.inserts = plan.creates >= 0 || !plan.joins.empty() || plan.stamps || program_.connected;
-    }
+    for (Plan& plan : plans_)
+        plan.inserts = plan.creates >= 0 || !plan.joins.empty() || leaves_[plan.leaf_kind]->stamped || program_.connected;
 }
 
 }  // namespace mopsus

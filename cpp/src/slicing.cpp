@@ -150,8 +150,8 @@ SlicingEngine::Id SlicingEngine::add_instance(unsigned k, const Values& values, 
     LeafKind& own = *leaves_[kind.leaf_kind];
     at[kind.leaf] = make_leaf(own, values);
     std::uint32_t* leaf = leaf_at(own, at[kind.leaf]);
-    leaf[kExact] = id;
-    Domain::store64(leaf + kBirth, birth);
+    leaf[own.exact] = id;
+    Domain::store64(leaf + own.exact + 1, birth);
     for (const Membership& place : kind.memberships) {
         LeafKind& below = *leaves_[place.leaf_kind];
         push_back(leaf_at(below, make_leaf(below, values)) + place.ends, id,
@@ -166,7 +166,7 @@ void SlicingEngine::define_new(const Plan& plan, const Values& values, Turn& tur
     for (const unsigned k : instances_[target].below) {
         LeafKind& below = *leaves_[instances_[k].leaf_kind];
         const Id leaf = find_leaf(below, values);
-        if (leaf != kNil && leaf_at(below, leaf)[kExact] != kNone) return;  // to be derived from that one instead
+        if (leaf != kNil && exact_of(below, leaf_at(below, leaf)) != kNone) return;  // to be derived from that one instead
     }
     const Id id = add_instance(target, values, clock_++);
     InstanceKind& kind = instances_[target];
@@ -185,15 +185,15 @@ void SlicingEngine::define_to(const Join& join, Id source, const Values& given, 
 
     LeafKind& own = *leaves_[to.leaf_kind];
     const Id known = find_leaf(own, values);
-    if (known != kNil && leaf_at(own, known)[kExact] != kNone) return;
+    if (known != kNil && exact_of(own, leaf_at(own, known)) != kNone) return;
     const std::uint64_t birth = Domain::load64(origin + from.birth);
     for (const unsigned k : join.witnesses) {
         LeafKind& kind = *leaves_[k];
         const Id id = find_leaf(kind, values);
         if (id == kNil) continue;
         const std::uint32_t* leaf = leaf_at(kind, id);
-        if (Domain::load64(leaf + kDisable) > birth) return;
-        if (leaf[kExact] != kNone && Domain::load64(leaf + kBirth) < birth) return;
+        if (kind.stamped && Domain::load64(leaf + kind.stamp) > birth) return;
+        if (exact_of(kind, leaf) != kNone && Domain::load64(leaf + kind.exact + 1) < birth) return;
     }
     const Id id = add_instance(join.target, values, birth);
     std::uint32_t* at = to.pool.at(id);
@@ -210,12 +210,12 @@ void SlicingEngine::extend(const Plan& plan, const Values& values, Turn& turn) {
         const Id shared = find_leaf(kind, values);
         if (shared == kNil) continue;
         const std::uint32_t* leaf = leaf_at(kind, shared);
-        if (join.ends == 0) {
-            const Id source = leaf[kExact];
-            if (source != kNone && source != kDone) define_to(join, source, values, turn);
+        if (join.exact) {
+            const Id source = exact_of(kind, leaf);
+            if (is_instance(source)) define_to(join, source, values, turn);
             continue;
         }
-        for (Id source = leaf[join.ends]; source != kNil; source = record(join.source, source)[join.links + 1])
+        for (Id source = leaf[join.sources.ends]; source != kNil; source = record(join.source, source)[join.sources.links + 1])
             define_to(join, source, values, turn);
     }
 }
@@ -247,7 +247,8 @@ void SlicingEngine::remove(unsigned k, Id id) {
         unlink(leaf_at(below, find_leaf(below, values)) + place.ends, id,
                [&](Id other) { return kind.pool.at(other) + place.links; });
     }
-    leaf_at(*leaves_[kind.leaf_kind], at[kind.leaf])[kExact] = kDone;
+    LeafKind& own = *leaves_[kind.leaf_kind];
+    leaf_at(own, at[kind.leaf])[own.exact] = kDone;
     const std::uint64_t user = program_.variables ? Domain::load64(at + kind.user) : 0;
     at[kind.flags] = 0;
     kind.pool.give_back(id);
@@ -285,9 +286,8 @@ void SlicingEngine::forget(unsigned p, Slot slot) {
             id = next;
         }
     }
-    if (leaf[kExact] != kNone && leaf[kExact] != kDone) {
-        const unsigned kind = instance_kind(single.mask);
-        const Id id = leaf[kExact];
+    if (const Id id = exact_of(single, leaf); is_instance(id)) {
+        const auto kind = static_cast<unsigned>(single.own);
         record(kind, id)[instances_[kind].flags] |= kMourning;
         if (!alive_now(kind, id)) remove(kind, id);
     }
@@ -333,18 +333,23 @@ void SlicingEngine::step(EventId event, const Slot* slots, Origin& origin) {
     if (id == kNil) return;
     std::uint32_t* leaf = leaf_at(kind, id);
     Turn turn{origin, {}, {}, {}};
-    if (leaf[kExact] == kNone) {
+    if (exact_of(kind, leaf) == kNone) {
         extend(plan, values, turn);
-        if (leaf[kExact] == kNone && plan.creates >= 0) define_new(plan, values, turn);
-        if (plan.stamps) Domain::store64(leaf + kDisable, clock_++);
+        if (plan.creates >= 0 && exact_of(kind, leaf) == kNone) define_new(plan, values, turn);
+        if (kind.stamped) Domain::store64(leaf + kind.stamp, clock_++);
     }
     if (program_.events[event].guarded) {
         take_guarded(plan, id, event, turn);
     } else {
-        if (leaf[kExact] != kNone && leaf[kExact] != kDone) take(instance_kind(plan.mask), leaf[kExact], event, turn);
-        for (const List& list : plan.updates)
-            for (Id at = leaf[list.ends]; at != kNil; at = record(list.instance_kind, at)[list.links + 1])
+        if (const Id exact = exact_of(kind, leaf); is_instance(exact)) take(static_cast<unsigned>(kind.own), exact, event, turn);
+        for (const List& list : plan.updates) {
+            const Id last = leaf[list.ends + 1];
+            for (Id at = leaf[list.ends]; at != kNil;) {
                 take(list.instance_kind, at, event, turn);
+                // Most lists have one member, whose links are then not needed.
+                at = at == last ? kNil : record(list.instance_kind, at)[list.links + 1];
+            }
+        }
     }
     if (!turn.fresh.empty() || !turn.reports.empty() || !turn.doomed.empty()) finish(turn);
     if (history_.full()) compact_history();
@@ -358,16 +363,16 @@ void SlicingEngine::prefetch_instances(unsigned p, Slot slot) {
 
 // Conditions and actions run code of the user's, which may send events: fix first who takes part.
 void SlicingEngine::take_guarded(const Plan& plan, Id id, EventId event, Turn& turn) {
-    const std::uint32_t* leaf = leaf_at(*leaves_[plan.leaf_kind], id);
+    const LeafKind& kind = *leaves_[plan.leaf_kind];
+    const std::uint32_t* leaf = leaf_at(kind, id);
     std::vector<InstanceRef> everyone;
-    if (leaf[kExact] != kNone && leaf[kExact] != kDone) everyone.push_back(ref(instance_kind(plan.mask), leaf[kExact]));
+    if (const Id exact = exact_of(kind, leaf); is_instance(exact)) everyone.push_back(ref(static_cast<unsigned>(kind.own), exact));
     for (const List& list : plan.updates)
         for (Id at = leaf[list.ends]; at != kNil; at = record(list.instance_kind, at)[list.links + 1])
             everyone.push_back(ref(list.instance_kind, at));
     for (const InstanceRef& one : everyone) {
         if (!present(one)) continue;
-        const InstanceKind& kind = instances_[one.kind];
-        const std::uint64_t user = program_.variables ? Domain::load64(record(one.kind, one.id) + kind.user) : 0;
+        const std::uint64_t user = program_.variables ? Domain::load64(record(one.kind, one.id) + instances_[one.kind].user) : 0;
         if (listener_.admit(event, one, user, report_values(one.kind, one.id)) && present(one))
             take(one.kind, one.id, event, turn);
     }
@@ -434,7 +439,7 @@ void SlicingEngine::surpass(unsigned k, Id id) {
     const Values values = values_of(k, id);
     for (const unsigned below : instances_[k].below) {
         LeafKind& kind = *leaves_[instances_[below].leaf_kind];
-        leaf_at(kind, make_leaf(kind, values))[kSurpassed] = 1;
+        leaf_at(kind, make_leaf(kind, values))[kind.surpassed] = 1;
     }
 }
 
@@ -446,7 +451,10 @@ void SlicingEngine::finish(Turn& turn) {
                 useful = useful || (one.leaf_kind == instances_[kind].leaf_kind && one.leaf == record(kind, id)[instances_[kind].leaf]);
             if (useful) surpass(kind, id);
         }
-        std::erase_if(turn.reports, [&](const Pending& one) { return leaf_at(*leaves_[one.leaf_kind], one.leaf)[kSurpassed] != 0; });
+        std::erase_if(turn.reports, [&](const Pending& one) {
+            const LeafKind& kind = *leaves_[one.leaf_kind];
+            return leaf_at(kind, one.leaf)[kind.surpassed] != 0;
+        });
     }
     for (const auto& [kind, id] : turn.doomed) remove(kind, id);
     for (Pending& one : turn.reports) listener_.report(std::move(one.report));
@@ -541,7 +549,7 @@ void SlicingEngine::transfer(Archive& archive) {
             if (reading) {
                 const LeafKind& own = *leaves_[kind.leaf_kind];
                 const Id known = find_leaf(own, values);
-                if (known != kNil && leaf_at(own, known)[kExact] != kNone) throw BadSnapshot("an instance stands twice in the snapshot");
+                if (known != kNil && exact_of(own, leaf_at(own, known)) != kNone) throw BadSnapshot("an instance stands twice in the snapshot");
             }
             const Id id = reading ? add_instance(k, values, birth) : ids[n];
             std::uint32_t* at = record(k, id);
@@ -583,14 +591,16 @@ void SlicingEngine::transfer(Archive& archive) {
         for (std::uint64_t n = 0; n < count; ++n) {
             const Values values = transfer_values(kind.parameters, archive.reading() ? Values{} : leaves[n].second);
             std::uint32_t* leaf = leaf_at(kind, archive.reading() ? make_leaf(kind, values) : leaves[n].first);
-            const std::uint64_t done = archive.number(leaf[kExact] == kDone, 0, 1);
-            if (archive.reading() && done == 1) {
-                if (leaf[kExact] != kNone) throw BadSnapshot("an instance of the snapshot is both there and gone");
-                leaf[kExact] = kDone;
+            if (kind.own >= 0) {
+                const std::uint64_t done = archive.number(leaf[kind.exact] == kDone, 0, 1);
+                if (archive.reading() && done == 1) {
+                    if (leaf[kind.exact] != kNone) throw BadSnapshot("an instance of the snapshot is both there and gone");
+                    leaf[kind.exact] = kDone;
+                }
+                Domain::store64(leaf + kind.exact + 1, archive.number(Domain::load64(leaf + kind.exact + 1), 0, clock_));
+                if (maximal_) archive.field(leaf[kind.surpassed], 0, 1);
             }
-            archive.field(leaf[kSurpassed], 0, 1);
-            Domain::store64(leaf + kBirth, archive.number(Domain::load64(leaf + kBirth), 0, clock_));
-            Domain::store64(leaf + kDisable, archive.number(Domain::load64(leaf + kDisable), 0, clock_));
+            if (kind.stamped) Domain::store64(leaf + kind.stamp, archive.number(Domain::load64(leaf + kind.stamp), 0, clock_));
         }
     }
     if (program_.connected) transfer_classes(archive);

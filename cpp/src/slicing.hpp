@@ -39,9 +39,9 @@ private:
     enum ChainWord : std::uint32_t { kChainFirst, kChainCount, kChainWords };
     static constexpr std::uint32_t kShort = 8;
 
-    static constexpr std::uint32_t kNone = 0;            // leaf word kExact: never had an instance
-    static constexpr std::uint32_t kDone = 0xFFFFFFFF;   // … had one that can no longer report
-    enum LeafWord : std::uint32_t { kExact, kSurpassed, kBirth, kDisable = kBirth + 2, kLists = kDisable + 2 };
+    // The exact instance of a leaf, if it is not the number of one:
+    static constexpr Id kNone = 0;           // there never was one
+    static constexpr Id kDone = 0xFFFFFFFF;  // there was one, which can no longer report
 
     struct List {  // one of a leaf's lists: where its ends lie in the leaf, and the links in the members
         unsigned instance_kind;
@@ -52,7 +52,13 @@ private:
         Mask mask = 0;
         std::vector<std::uint8_t> parameters;
         std::vector<List> lists;
-        std::uint32_t words = kLists;
+        std::uint32_t words = 0;
+        // Parts that a leaf has only if they can be of use; -1 or 0 stand for none.
+        int own = -1;                  // the kind of its exact instance
+        std::uint32_t exact = 0;       // that instance, and behind it when its oldest ancestor was created
+        std::uint32_t surpassed = 0;   // for maximal binding: has a more informative instance mattered?
+        std::uint32_t stamp = 0;       // when the combination was last seen without an instance (`disable`)
+        bool stamped = false;
         // Over one parameter: words after the lists.
         std::uint32_t members = 0;                                  // instances that bind the value
         std::uint32_t node = 0;                                     // in `classes_`, for connected programs
@@ -83,14 +89,14 @@ private:
     struct Join {  // an event may extend the instances of one kind
         unsigned source, target;  // instance kinds
         unsigned leaf_kind;       // over the parameters that the event and the source share
-        std::uint32_t ends, links;  // its list of sources; 0: the source is the leaf's exact instance
+        bool exact;               // the source is that leaf's exact instance …
+        List sources;             // … or else one of a list of it
         std::vector<unsigned> witnesses;  // leaf kinds to be asked whether the source missed something
     };
     struct Plan {
         Mask mask = 0;
         unsigned leaf_kind = 0;
         bool inserts = false;
-        bool stamps = false;   // does anyone ask when this combination was last seen?
         int creates = -1;      // instance kind
         std::vector<Join> joins;
         std::vector<List> updates;
@@ -118,6 +124,8 @@ private:
     std::uint32_t* leaf_at(const LeafKind& kind, Id id) {
         return kind.single() ? domains_[kind.parameters[0]]->extra(id) : kind.pool.at(id);
     }
+    static Id exact_of(const LeafKind& kind, const std::uint32_t* leaf) { return kind.own < 0 ? kNone : leaf[kind.exact]; }
+    static bool is_instance(Id exact) { return exact != kNone && exact != kDone; }
     std::uint32_t hash_of(const LeafKind& kind, const Values& values) const;
     Id find_leaf(const LeafKind& kind, const Values& values) const;
     Id make_leaf(LeafKind& kind, const Values& values);
