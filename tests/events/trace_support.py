@@ -52,9 +52,13 @@ class Recording:
 
     def run(self, data: Any, *, source: str, first_row: int, bad_rows: str) -> None:
         parameters = {event.name: event.parameters for event in self.spec.events}
+        if "event" not in data.column_names:
+            raise TraceError("no column", file=source, row=first_row, column="event")
         for offset, row in enumerate(data.to_pylist()):
             number = row.get(ROW, first_row + offset)
             name = row["event"]
+            if name is None:
+                raise TraceError("no name", file=source, row=number, column="event")
             if name == "#release":
                 names = [each.name for each in self.spec.parameters if row.get(each.name) is not None]
                 self.row(name, {each: row[each] for each in names}, row=number)

@@ -25,7 +25,7 @@ def render_junit(groups: Groups, summary: Summary, options: Options) -> str:
             suite.set("timestamp", summary.started.replace(tzinfo=None).isoformat(timespec="seconds"))
         for name, found in properties.items():
             case = ElementTree.SubElement(suite, "testcase", classname=printable(spec), name=printable(name), time="0")
-            _add_findings(case, found, options)
+            _add_findings(case, found, summary.spec(spec).doc, options)
         _count(suite)
     if not summary.complete:
         suite = ElementTree.SubElement(root, "testsuite", name="mopsus")
@@ -57,7 +57,7 @@ def _suites(groups: Groups, summary: Summary) -> dict[str, dict[str, list[Group]
     return suites
 
 
-def _add_findings(case: ElementTree.Element, found: list[Group], options: Options) -> None:
+def _add_findings(case: ElementTree.Element, found: list[Group], doc: str, options: Options) -> None:
     violations = [group for group in found if group.severity is Severity.ERROR]
     if violations:
         total = sum(group.count for group in violations)
@@ -65,19 +65,20 @@ def _add_findings(case: ElementTree.Element, found: list[Group], options: Option
         message = explain(worst.examples[0]).message
         failure = ElementTree.SubElement(case, "failure", type=printable(worst.key.category))
         failure.set("message", f"{count(total, 'violation')}: {message}" if total > 1 else message)
-        failure.text = "\n\n".join(_tell(violations, options))
+        failure.text = "\n\n".join(_tell(violations, doc, options))
     remarks = [group for group in found if group.severity is not Severity.ERROR]
     if remarks:
-        ElementTree.SubElement(case, "system-out").text = "\n\n".join(_tell(remarks, options))
+        ElementTree.SubElement(case, "system-out").text = "\n\n".join(_tell(remarks, doc, options))
 
 
-def _tell(groups: list[Group], options: Options) -> Iterator[str]:
+def _tell(groups: list[Group], doc: str, options: Options) -> Iterator[str]:
     for group in groups:
         first = group.examples[0]
         machine = options.machines.get((group.key.spec, group.key.property))
         text = plain_text(explain(first, machine, options.history))
         times = f"\n({count(group.count, 'time')})" if group.count > 1 else ""
-        yield f"{group.severity.value}: {text}{times}"
+        about = f"\n{printable(doc, 1000)}" if doc else ""
+        yield f"{group.severity.value}: {text}{about}{times}"
 
 
 def _count(suite: ElementTree.Element) -> None:

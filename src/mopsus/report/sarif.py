@@ -63,7 +63,9 @@ def _rules(groups: Groups, summary: Summary) -> list[Json]:
 
 
 def _rule(spec: Spec, property_name: str, level: Severity) -> Json:
-    described = next((f"{p.logic}: {p.formula}" for p in spec.properties if p.name == property_name), spec.name)
+    described = next(
+        (f"{p.logic}: {' '.join(p.formula.split())}" for p in spec.properties if p.name == property_name), spec.name
+    )
     rule: Json = {
         "id": _rule_id(spec.name, property_name),
         "name": printable(spec.name),

@@ -33,9 +33,13 @@ class TraceEvent:
 
 
 class Recogniser:
-    """Finds the events of one spec in the rows of a trace."""
+    """Finds the events of one spec in the rows of a trace.
 
-    def __init__(self, spec: Spec) -> None:
+    With `nameless`, a row without an event name is no mistake, because other specs know their events otherwise.
+    """
+
+    def __init__(self, spec: Spec, *, nameless: bool = False) -> None:
+        self._nameless = nameless
         self._rules = rules_of(spec)
         self._parameters = [parameter.name for parameter in spec.parameters]
         # A value released may stand in any column that some event takes it from.
@@ -49,8 +53,8 @@ class Recogniser:
         self._by_name = {rule.event: tuple(rule.columns) for rule in self._rules}
 
     def table(self, batch: TraceBatch) -> Table:
-        """The Arrow table of a batch as a monitor takes it; for a plain spec, the batch as it is."""
-        if self.plain:
+        """The Arrow table of a batch as a monitor takes it; for a plain spec mostly the batch as it is."""
+        if self.plain and not (self._nameless and _lacks_names(batch.data)):
             return batch.data
         pa = require("pyarrow", "an Arrow table")
         pc = require("pyarrow.compute", "an Arrow table")
@@ -133,6 +137,10 @@ class Recogniser:
                 if (value := next((row[each] for each in columns if row.get(each) is not None), None)) is not None
             }
             yield TraceEvent(RELEASE, released)
+
+
+def _lacks_names(table: Table) -> bool:
+    return EVENT not in table.column_names or bool(table.column(EVENT).null_count)
 
 
 def rows_of(rows: Rows) -> Iterator[dict[str, Scalar]]:

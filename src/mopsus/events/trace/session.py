@@ -13,7 +13,7 @@ from typing import Literal, Protocol, TypeAlias
 from mopsus.events.trace import masks
 from mopsus.events.trace.arrow import Table, require
 from mopsus.events.trace.batches import ROW, TraceBatch
-from mopsus.events.trace.needs import LOCATION, RELEASE, THREAD, TIME
+from mopsus.events.trace.needs import LOCATION, RELEASE, THREAD, TIME, needs_of
 from mopsus.events.trace.recognise import Recogniser, TraceEvent, rows_of
 from mopsus.events.trace.rows import Rows
 from mopsus.model import Scalar, Spec, TraceError, Verdict
@@ -82,7 +82,10 @@ class Session:
     def __init__(
         self, specs: Sequence[Spec], open_monitor: OpenMonitor, on_verdict: OnVerdict, bad_rows: BadRows
     ) -> None:
-        self.watchers = [Watcher(spec, open_monitor(spec, on_verdict), Recogniser(spec)) for spec in specs]
+        nameless = not needs_of(specs).named_only
+        self.watchers = [
+            Watcher(spec, open_monitor(spec, on_verdict), Recogniser(spec, nameless=nameless)) for spec in specs
+        ]
         self.rows = 0
         self.ignored = 0
         """Rows that are no event of any spec."""

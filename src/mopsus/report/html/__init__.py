@@ -11,6 +11,7 @@ import hashlib
 from collections.abc import Iterable
 from html import escape
 from importlib.resources import files
+from textwrap import dedent
 
 from mopsus.model import Diagnostic, MopsusError, Property, Severity, Spec, TableMachine, Verdict
 from mopsus.model.text import printable, show_binding, show_place, show_time
@@ -18,6 +19,7 @@ from mopsus.report.reporter import Destination, Format, GroupedReporter, Options
 from mopsus.report.summary import Summary, count, doc_link, finding_line, show_rate, summary_line
 from mopsus.verdict import Explanation, Group, Groups, explain
 
+FORMULA_LINES = 40
 OPEN_FINDINGS = 1
 """How many findings are unfolded when the page opens: enough to show that they unfold."""
 
@@ -128,7 +130,7 @@ def _finding(group: Group, spec: Spec, options: Options, *, unfolded: bool) -> s
         f'<details class="finding" data-severity="{group.severity.value}"{" open" if unfolded else ""}><summary>'
         f'<span><b class="chip {group.severity.value}">{group.severity.value}</b></span>'
         f"<span><b>{_text(key.spec)}</b><i>/{_text(key.property)}</i> <code>{_text(key.category)}</code></span>"
-        f'<span class="where">{_text(show_binding(first.binding))}<small>{_text(show_place(first))}</small></span>'
+        f'<span class="where"><span>{_text(show_binding(first.binding))}</span><small>{_text(show_place(first))}</small></span>'
         f'<span class="count">{group.count:,}</span></summary>\n'
         f'<div class="story"><div>{_timeline(explanation, group.severity)}{remarks}{_doc(spec)}{others}</div>'
         f"{_machine(machine, spec, key.property, options)}</div></details>"
@@ -188,7 +190,11 @@ def _machine(machine: TableMachine | None, spec: Spec, property_name: str, optio
 
 
 def _formula(prop: Property) -> str:
-    return f"<code>{_text(' '.join(prop.formula.split()), 300)}</code>"
+    lines = dedent(prop.formula).strip().splitlines()
+    shown = "\n".join(
+        _text(line, 300) for line in (lines if len(lines) <= FORMULA_LINES else [*lines[:FORMULA_LINES], "…"])
+    )
+    return f'<code class="formula">{shown}</code>'
 
 
 def _specs(groups: Groups, summary: Summary) -> str:
