@@ -130,7 +130,8 @@ def _finding(group: Group, spec: Spec, options: Options, *, unfolded: bool) -> s
         f'<details class="finding" data-severity="{group.severity.value}"{" open" if unfolded else ""}><summary>'
         f'<span><b class="chip {group.severity.value}">{group.severity.value}</b></span>'
         f"<span><b>{_text(key.spec)}</b><i>/{_text(key.property)}</i> <code>{_text(key.category)}</code></span>"
-        f'<span class="where"><span>{_text(show_binding(first.binding))}</span><small>{_text(show_place(first))}</small></span>'
+        f'<span class="where"><span>{_text(show_binding(first.binding))}</span>'
+        f"<small>{_text(show_place(first))}</small></span>"
         f'<span class="count">{group.count:,}</span></summary>\n'
         f'<div class="story"><div>{_timeline(explanation, group.severity)}{remarks}{_doc(spec)}{others}</div>'
         f"{_machine(machine, spec, key.property, options)}</div></details>"
