@@ -8,6 +8,7 @@ import pytest
 from trace_support import compressed, without_pyarrow, write_as
 
 from mopsus.events.trace import check
+from mopsus.events.trace.session import Sorter
 from mopsus.spec import parse
 
 SPECS = list(
@@ -60,6 +61,18 @@ def reference(tmp_path_factory):
     assert {verdict.spec for verdict in found} == {"Unsafe", "Twice"}
     assert result.ignored == sum(row["event"] == "noise" for row in ROWS)
     return found
+
+
+def test_verdicts_come_in_the_order_of_the_rows(reference):
+    rows = [verdict.row for verdict in reference]
+    assert rows == sorted(rows)
+
+
+def test_a_flood_of_verdicts_comes_as_it_comes(tmp_path, monkeypatch, reference):
+    monkeypatch.setattr(Sorter, "MOST", 7)
+    found, _ = verdicts_of(write_as("csv", tmp_path, ROWS, COLUMNS))
+    assert by_spec(found) == by_spec(reference)
+    assert found[:7] == sorted(found[:7], key=lambda verdict: verdict.row)
 
 
 @pytest.mark.parametrize("format", ["jsonl", "parquet", "arrow", "stream"])

@@ -73,9 +73,10 @@ def check(
 ) -> CheckResult:
     """Check the traces, as one sequence in the order given, against all the specs at once.
 
-    `on_verdict` hears every verdict, in this thread; those of one spec come in the order of the rows, those of
-    different specs block by block. What it raises ends the run and is raised here. A bad row or an unreadable file
-    ends the run too: the result then has the `error`, and everything before it was processed. So does Ctrl-C.
+    `on_verdict` hears every verdict, in this thread, in the order of the rows; only where a block of rows gives more
+    than a thousand verdicts, the further ones come spec by spec. What it raises ends the run and is raised here. A bad
+    row or an unreadable file ends the run too: the result then has the `error`, and everything before it was
+    processed. So does Ctrl-C.
     """
     sources = [source for trace in traces for source in (expand([trace]) if isinstance(trace, str) else [trace])]
     run = _Run(specs, on_verdict, max_violations, bad_rows, open_monitor or _monitors(history, allow_code))

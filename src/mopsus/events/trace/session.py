@@ -5,7 +5,8 @@ All specs stop at the same row: when one of them cannot use a row, none sees a l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import Literal, Protocol, TypeAlias
@@ -76,6 +77,41 @@ class Watcher:
         return any(seen.get(name, 0) for name in self.parameters)
 
 
+class Sorter:
+    """Passes verdicts on; those of several specs about one batch in the order of its rows.
+
+    A batch that gives more than `MOST` of them gives the further ones as they come, because memory must stay bounded.
+    """
+
+    MOST = 1000
+
+    def __init__(self, pass_on: OnVerdict) -> None:
+        self._pass_on = pass_on
+        self._kept: list[Verdict] | None = None
+
+    def take(self, verdict: Verdict) -> None:
+        if self._kept is None:
+            self._pass_on(verdict)
+            return
+        self._kept.append(verdict)
+        if len(self._kept) >= self.MOST:
+            self._give_out()
+
+    @contextmanager
+    def sorting(self, wanted: bool) -> Iterator[None]:
+        """Within it, one batch is monitored."""
+        self._kept = [] if wanted else None
+        try:
+            yield
+        finally:
+            self._give_out()
+
+    def _give_out(self) -> None:
+        kept, self._kept = self._kept or [], None
+        for verdict in sorted(kept, key=lambda verdict: verdict.row or 0):
+            self._pass_on(verdict)
+
+
 class Session:
     """Feeds batches to the monitors of some specs."""
 
@@ -83,8 +119,9 @@ class Session:
         self, specs: Sequence[Spec], open_monitor: OpenMonitor, on_verdict: OnVerdict, bad_rows: BadRows
     ) -> None:
         nameless = not needs_of(specs).named_only
+        self._sorter = Sorter(on_verdict)
         self.watchers = [
-            Watcher(spec, open_monitor(spec, on_verdict), Recogniser(spec, nameless=nameless)) for spec in specs
+            Watcher(spec, open_monitor(spec, self._sorter.take), Recogniser(spec, nameless=nameless)) for spec in specs
         ]
         self.rows = 0
         self.ignored = 0
@@ -117,11 +154,12 @@ class Session:
         error = self._first_incomplete(batch, tables) if self._bad_rows == "stop" and len(tables) > 1 else None
         if error is not None:
             tables = [_rows_before(table, batch, error.row or 0) for table in tables]
-        try:
-            for watcher, table in zip(self.watchers, tables, strict=True):
-                watcher.monitor.run(table, source=batch.source, first_row=batch.first_row, bad_rows=self._bad_rows)
-        except TraceError as failure:
-            error = failure
+        with self._sorter.sorting(len(tables) > 1):
+            try:
+                for watcher, table in zip(self.watchers, tables, strict=True):
+                    watcher.monitor.run(table, source=batch.source, first_row=batch.first_row, bad_rows=self._bad_rows)
+            except TraceError as failure:
+                error = failure
         self._count(batch.data if error is None else _rows_before(batch.data, batch, error.row or batch.first_row))
         if error is not None:
             raise error
