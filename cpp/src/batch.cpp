@@ -142,15 +142,13 @@ void Monitor::Batch::look_ahead(Engine& engine, std::int64_t from, std::int64_t 
         hint.slot = kNil;
         hint.fault = input.column == nullptr ? BadRow::Why::MissingColumn : fault(*input.column, row);
         if (hint.fault) return;
-        if (input.remap != nullptr) {
-            hint.slot = input.remap->slots[static_cast<std::size_t>(input.column->integer(row))];
-        } else {
-            hint.key = input.column->key(row, scratch_);
-            engine.domain(p).prefetch(hint.key.hash);
-        }
+        if (input.remap != nullptr) hint.slot = input.remap->slots[static_cast<std::size_t>(input.column->integer(row))];
+        if (hint.slot != kNil) return;
+        hint.hash = input.column->key(row, scratch_).hash;
+        engine.domain(p).prefetch(hint.hash);
     });
     each([&](std::int64_t, unsigned p, Hint& hint) {
-        if (!hint.fault && inputs_[p].remap == nullptr) hint.slot = engine.domain(p).guess(hint.key.hash);
+        if (!hint.fault && inputs_[p].remap == nullptr) hint.slot = engine.domain(p).guess(hint.hash);
         if (hint.slot == kNil) return;
         engine.domain(p).prefetch_slot(hint.slot);
         engine.prefetch(p, hint.slot);

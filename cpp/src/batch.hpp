@@ -74,7 +74,7 @@ private:
     struct Hint {  // what is known of a value before its row's turn
         std::optional<BadRow::Why> fault;
         Slot slot = kNil;
-        Key key;
+        std::uint32_t hash = 0;
     };
     Hint& hint(std::int64_t row, unsigned p) { return hints_[static_cast<std::size_t>(row - block_) * inputs_.size() + p]; }
     std::int64_t block_ = 0;  // the first row of the block

@@ -138,7 +138,6 @@ void SlicingEngine::lay_out() {
         kind.states = reserve(static_cast<std::uint32_t>(tables_.size()));
         kind.flags = reserve(1);
         kind.serial = reserve(1);
-        kind.birth = reserve(2);
         kind.leaf = reserve(1);
         if (history_.on()) kind.past = reserve(1);
         if (program_.variables) kind.user = reserve(2);

@@ -146,7 +146,6 @@ SlicingEngine::Id SlicingEngine::add_instance(unsigned k, const Values& values, 
     }
     at[kind.serial] = ++serials_;
     at[kind.flags] = kPresent;
-    Domain::store64(at + kind.birth, birth);
     LeafKind& own = *leaves_[kind.leaf_kind];
     at[kind.leaf] = make_leaf(own, values);
     std::uint32_t* leaf = leaf_at(own, at[kind.leaf]);
@@ -186,7 +185,7 @@ void SlicingEngine::define_to(const Join& join, Id source, const Values& given, 
     LeafKind& own = *leaves_[to.leaf_kind];
     const Id known = find_leaf(own, values);
     if (known != kNil && exact_of(own, leaf_at(own, known)) != kNone) return;
-    const std::uint64_t birth = Domain::load64(origin + from.birth);
+    const std::uint64_t birth = birth_of(from, origin);
     for (const unsigned k : join.witnesses) {
         LeafKind& kind = *leaves_[k];
         const Id id = find_leaf(kind, values);
@@ -545,7 +544,7 @@ void SlicingEngine::transfer(Archive& archive) {
         for (std::uint64_t n = 0; n < count; ++n) {
             const bool reading = archive.reading();
             const Values values = transfer_values(kind.parameters, reading ? Values{} : values_of(k, ids[n]));
-            const std::uint64_t birth = archive.number(reading ? 0 : Domain::load64(record(k, ids[n]) + kind.birth), 0, clock_);
+            const std::uint64_t birth = archive.number(reading ? 0 : birth_of(kind, record(k, ids[n])), 0, clock_);
             if (reading) {
                 const LeafKind& own = *leaves_[kind.leaf_kind];
                 const Id known = find_leaf(own, values);

@@ -81,7 +81,7 @@ private:
         Mask mask = 0;
         unsigned leaf_kind = 0;
         std::vector<std::uint8_t> parameters;  // the record begins with their slots
-        std::uint32_t states = 0, serial = 0, flags = 0, birth = 0, leaf = 0, past = 0, user = 0, words = 0;
+        std::uint32_t states = 0, serial = 0, flags = 0, leaf = 0, past = 0, user = 0, words = 0;
         std::vector<Membership> memberships;
         std::vector<unsigned> below;  // kinds of less informative instances
         Pool pool;
@@ -134,6 +134,10 @@ private:
 
     std::uint32_t* record(unsigned kind, Id id) { return instances_[kind].pool.at(id); }
     Values values_of(unsigned kind, Id id);
+    std::uint64_t birth_of(const InstanceKind& kind, const std::uint32_t* record) {
+        const LeafKind& own = *leaves_[kind.leaf_kind];
+        return Domain::load64(leaf_at(own, record[kind.leaf]) + own.exact + 1);
+    }
     Id add_instance(unsigned kind, const Values& values, std::uint64_t birth);
     void define_new(const Plan& plan, const Values& values, Turn& turn);
     void define_to(const Join& join, Id source, const Values& values, Turn& turn);
