@@ -118,7 +118,8 @@ def test_no_python_runs_per_event(spec, history, form, counter):
             counts.append(counter(lambda monitor=monitor, batch=batch: monitor.run(batch)))
             assert monitor.stats().events == rows
             assert monitor.verdicts == []
-    assert counts[0] == counts[1]
+    # A collection of garbage may run a finaliser meanwhile; 19,600 more rows would be 19,600 more at the least.
+    assert abs(counts[1] - counts[0]) < 500
     assert counts[0] > 0
 
 
