@@ -15,6 +15,7 @@ import typer
 
 from mopsus.cli.messages import CommandError
 from mopsus.cli.progress import ProgressBar
+from mopsus.model import MopsusError
 
 if TYPE_CHECKING:
     from mopsus.events.trace import CheckResult
@@ -70,7 +71,13 @@ def check(
     files: Files,
     spec: ExtraSpecs = None,
     format: Annotated[
-        TraceFormat | None, typer.Option("--format", "-f", help="The traces' format, if its detection by content errs.")
+        TraceFormat | None,
+        typer.Option(
+            "--format",
+            "-f",
+            help="`csv`, `jsonl`, `parquet` or `arrow`, if the detection by content errs.",
+            metavar="FORMAT",
+        ),
     ] = None,
     history: History = 32,
     bad_rows: BadRowPolicy = BadRows.STOP,
@@ -196,10 +203,14 @@ class Run:
             started=self._started,
             interrupted=result.interrupted,
         )
+        failures: list[MopsusError] = []
         for reporter in self._reporters:
-            reporter.finish(summary)
-        if result.error is not None:
-            raise result.error
+            try:
+                reporter.finish(summary)
+            except MopsusError as error:  # the other reports are wanted all the same
+                failures.append(error)
+        for failure in filter(None, (result.error, *failures)):
+            raise failure
 
 
 def load_specs(files: Sequence[Path]) -> tuple[dict[str, CompiledSpec], list[Diagnostic]]:
@@ -218,6 +229,9 @@ def load_specs(files: Sequence[Path]) -> tuple[dict[str, CompiledSpec], list[Dia
                 raise CommandError(f"there are two specs named {name}", hint=hint, code="CLI-002")
             compiled[name] = compile_spec(spec, read.source)
             warnings += compiled[name].warnings
+    if not compiled:
+        named = ", ".join(str(file) for file in files)
+        raise CommandError(f"there is no spec in {named}", hint="a spec is `Name(parameters) { … }`", code="CLI-002")
     return compiled, warnings
 
 

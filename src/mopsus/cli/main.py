@@ -8,8 +8,10 @@ becomes a message here and nowhere else.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
+import io
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -59,13 +61,23 @@ def with_status(command: Command) -> Callable[..., None]:
             status = command(*args, **kwargs)
             sys.stdout.flush()
         except BrokenPipeError:
-            # The reader has seen enough; neither this nor Python's last flush is worth a message.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             status = PIPE_CLOSED
+        except MopsusError as error:
+            if not isinstance(error.__cause__, BrokenPipeError):
+                raise
+            status = PIPE_CLOSED
+        if status == PIPE_CLOSED:
+            discard_output()  # the reader has seen enough, which is not worth a message
         if status:
             raise typer.Exit(status)
 
     return run
+
+
+def discard_output() -> None:
+    """Let nothing more go to standard output, where Python's last flush would fail once more."""
+    with contextlib.suppress(io.UnsupportedOperation):  # it may be no file at all
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def show_version(wanted: bool) -> None:
@@ -101,6 +113,9 @@ def mopsus(
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; always ends in `SystemExit`."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # the caller has closed it
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8"))
     try:
         app(arguments, prog_name="mopsus")
     except MopsusError as error:
@@ -110,6 +125,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(MISUSED)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
+    except OSError as error:
+        if os.environ.get("MOPSUS_DEBUG"):
+            raise
+        from mopsus.cli.failure import render_error
+        from mopsus.cli.messages import CommandError
+
+        what = error.filename or "standard output"
+        print(render_error(CommandError(f"{what}: {error.strerror or error}")), file=sys.stderr)
+        discard_output()
+        sys.exit(MISUSED)
     except Exception as error:
         if os.environ.get("MOPSUS_DEBUG"):
             raise

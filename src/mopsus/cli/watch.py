@@ -31,7 +31,8 @@ def watch(
     files: Annotated[list[str], typer.Argument(help="Spec files (`*.mop`) and one log.", metavar="SPEC… LOG")],
     spec: ExtraSpecs = None,
     format: Annotated[
-        TraceFormat | None, typer.Option("--format", "-f", help="`csv` or `jsonl`, if its detection by content errs.")
+        TraceFormat | None,
+        typer.Option("--format", "-f", help="`csv` or `jsonl`, if the detection by content errs.", metavar="FORMAT"),
     ] = None,
     history: History = 32,
     bad_rows: BadRowPolicy = BadRows.STOP,

@@ -30,8 +30,8 @@ class JsonReporter:
         self._output = Output(destination)
         self._live = options.live
         self._severities: Counter[Severity] = Counter()
-        self._separator = "\n"
-        self._output.write(f'{{"version": {VERSION}, "verdicts": [')
+        # Not written at once: a run that cannot even begin must not leave the beginning of a report.
+        self._separator = f'{{"version": {VERSION}, "verdicts": [\n'
 
     def add(self, verdict: Verdict) -> None:
         self._severities[verdict.severity] += 1
@@ -59,7 +59,8 @@ class JsonReporter:
             "error": _json_finding(summary.error) if summary.error is not None else None,
         }
         lines = ",\n".join(f"{_encode(key)}: {_encode(value)}" for key, value in rest.items())
-        self._output.write(f"\n],\n{lines}}}\n")
+        start = "" if self._severities else self._separator.rstrip()
+        self._output.write(f"{start}\n],\n{lines}}}\n")
         self._output.commit()
 
 

@@ -67,7 +67,9 @@ class Output:
         if self._target.exists():
             status = self._target.stat()
             if not stat.S_ISREG(status.st_mode):  # a device or a pipe is written to, never replaced
-                return open(self._target, "w", encoding="utf-8", newline="\n")
+                device = self._target.open("w", encoding="utf-8", newline="\n")
+                weakref.finalize(self, _abandon, device, None)
+                return device
             mode = stat.S_IMODE(status.st_mode)
         pending = self._target.with_name(f".{self._target.name[:100]}.{os.urandom(6).hex()}")
         # Not tempfile: its files are private to the user, a report has the usual permissions.
@@ -92,9 +94,10 @@ class Output:
             ) from error
 
 
-def _abandon(stream: TextIO, pending: Path) -> None:
-    """The report was never completed: take back what was written."""
+def _abandon(stream: TextIO, pending: Path | None) -> None:
+    """The report may never have been completed: take back what was written."""
     with suppress(OSError):
         stream.close()
-    with suppress(OSError):
-        pending.unlink()
+    if pending is not None:
+        with suppress(OSError):
+            pending.unlink()

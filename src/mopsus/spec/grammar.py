@@ -91,7 +91,7 @@ def _report(error: UnexpectedInput, item: Item, start: str, findings: Findings) 
     expected: set[str] = set(getattr(error, "expected", ()))
     kinds = [lexeme.type for lexeme in item.lexemes]
     if token is None or token.type == "$END":
-        at, end, found = item.end, item.end + 1, "the end of this " + ("header" if start == "header" else "item")
+        at, end, found = item.end, item.end + 1, f"this {'header' if start == 'header' else 'item'} is not complete"
     elif token.type in ("BODY", "ARGUMENT"):
         at, end, found = token.start_pos - 1, token.start_pos, _READABLE[token.type]
     else:
@@ -107,7 +107,8 @@ def _report(error: UnexpectedInput, item: Item, start: str, findings: Findings) 
         code, hint = "SPEC-012", f"write '{item.lexemes[-1].text}(…)'"
     elif getattr(token, "type", "") in ("_COLON", "WORD") and "event" in item.lexemes[0].text and "_RPAR" in expected:
         code, hint = "SPEC-012", "an event lists names only; types stand at the spec's parameters"
-    message = found if code == "SPEC-009" else f"unexpected {found}"
+    whole = code == "SPEC-009" or found.startswith("this ")
+    message = found if whole else f"unexpected {found}"
     findings.error_at(code, message, at, end, hint)
 
 

@@ -188,7 +188,9 @@ class _Run:
         outcome.bad_rows = builder.bad_rows + session.bad_rows
         outcome.bad = builder.bad
         outcome.stats = {watcher.spec.name: watcher.monitor.stats() for watcher in session.watchers}
-        outcome.warnings += [self._silent(watcher) for watcher in session.watchers if not watcher.occurred()]
+        # A run that broke off says why it did; that an event might still have come is no news.
+        if outcome.error is None and not outcome.interrupted and not outcome.full:
+            outcome.warnings += [self._silent(watcher) for watcher in session.watchers if not watcher.occurred()]
         if types.decided(TIME) not in (None, ColumnType.INT, ColumnType.FLOAT):
             outcome.warnings.append(_timeless())
         if outcome.bad_rows:
@@ -215,9 +217,10 @@ def _timeless() -> Diagnostic:
 
 
 def _skipped(outcome: CheckResult) -> Diagnostic:
-    first = f", the first at {outcome.bad[0].message}" if outcome.bad else ""
     rows = "1 bad row was" if outcome.bad_rows == 1 else f"{outcome.bad_rows:,} bad rows were"
-    return Diagnostic("TRACE-009", f"{rows} left out{first}", warning=True)
+    which = ": " if outcome.bad_rows == 1 else ", for example "
+    example = f"{which}{outcome.bad[0].message}" if outcome.bad else ""
+    return Diagnostic("TRACE-009", f"{rows} left out{example}", warning=True)
 
 
 def _event_names(batch: TraceBatch) -> list[str]:

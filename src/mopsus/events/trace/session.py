@@ -243,7 +243,7 @@ def _lacks(batch: TraceBatch, number: int | None, event: str, parameter: str) ->
         hint = "add it, or name it by `bind`"
     else:
         message = f"event `{event}` has no value for `{parameter}`"
-        hint = "give one, or skip such rows"
+        hint = "give one, or leave such rows out with `--bad-rows skip`"
     return TraceError(message, file=batch.source, row=number, column=parameter, hint=hint)
 
 

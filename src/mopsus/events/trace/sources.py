@@ -65,6 +65,8 @@ def expand(arguments: Sequence[str], *, exclude: str = ".mop") -> list[Source]:
         path = Path(argument)
         if argument == STDIN:
             found.append(Source(STANDARD_INPUT, None))
+        elif not argument:
+            raise TraceError("a trace without a name", hint="is a variable empty?", code="TRACE-002")
         elif path.is_dir():
             found += [Source(str(file), file) for file in _files_below(path, exclude)]
         elif path.exists():

@@ -96,6 +96,10 @@ class JsonReader:
 
 def missing_event_column(header: tuple[str, ...]) -> UnreadableError:
     """The error for a table without event names, with a guess at the reason."""
+    if any("\0" in name or "\ufffd" in name for name in header):
+        return UnreadableError("neither text nor Parquet nor Arrow", "check that this is a trace")
+    if header[0].lstrip().startswith("["):
+        return UnreadableError("a JSON array is not read", "write one object to a line, without brackets and commas")
     for separator, word in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars")):
         if len(header) == 1 and separator in header[0]:
             return UnreadableError(f"no column `{EVENT}`", f"the fields seem to be separated by {word}; use commas")
