@@ -58,7 +58,7 @@ def test_default_message(fields, message):
     assert default_message(verdict((), **fields)) == message
 
 
-def test_steps_name_only_another_trace():
+def test_steps_in_several_traces_name_each():
     row = WitnessEvent("next", {}, "b.csv:3", None, 3)
     told = explain(
         Verdict("S", "p", "match", None, True, {}, "b.csv:3", None, (replace(row, location="a.csv:3"), row), row=3)
@@ -66,7 +66,7 @@ def test_steps_name_only_another_trace():
     assert plain_text(told).splitlines() == [
         "S: match at b.csv row 3",
         "   1. next()  at a.csv row 3",
-        "   2. next()  at row 3",
+        "   2. next()  at b.csv row 3",
     ]
 
 

@@ -12,8 +12,8 @@ from mopsus.model import Diagnostic, MopsusError, Severity, Spec
 from mopsus.model.text import printable
 from mopsus.verdict import Groups
 
-RATED_S = 1.0
-"""A shorter run spends its time on starting up, so its rate would say nothing."""
+RATED_S, RATED_EVENTS = 1.0, 10_000
+"""A smaller run spends its time on starting up, so its rate would say nothing."""
 
 _LINK = re.compile(r"https?://[^\s<>\"']+[^\s<>\"'.,;:!?)]")
 
@@ -86,8 +86,8 @@ def summary_line(summary: Summary, groups: Groups) -> str:
 
 
 def show_rate(summary: Summary) -> str:
-    """Events per second, rounded; nothing if the run was short or its time is unknown."""
-    if not summary.stats.events or summary.elapsed_s is None or summary.elapsed_s < RATED_S:
+    """Events per second, rounded; nothing if the run was small or its time is unknown."""
+    if summary.elapsed_s is None or summary.elapsed_s < RATED_S or summary.stats.events < RATED_EVENTS:
         return ""
     rate = summary.stats.events / summary.elapsed_s
     if rate >= 1e6:

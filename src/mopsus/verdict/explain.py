@@ -31,7 +31,7 @@ class Explanation:
     message: str
     steps: tuple[Step, ...] = ()
     source: str = ""
-    """The trace that the message names; steps in it need not name it again."""
+    """The trace that the message names, if all steps are in it, so that they need not name it again."""
     remarks: tuple[str, ...] = ()
 
 
@@ -40,7 +40,10 @@ def explain(verdict: Verdict, machine: TableMachine | None = None, history: int 
 
     `history` is the monitor's limit on witnesses: one that long may lack its beginning.
     """
-    message, source, witness = default_message(verdict), source_of(verdict), verdict.witness
+    message, witness = default_message(verdict), verdict.witness
+    source = source_of(verdict)
+    if any(source_of(item) != source for item in witness):
+        source = ""
     remarks: list[str] = []
     truncated = len(witness) >= history
     if witness and truncated:

@@ -196,7 +196,8 @@ class _Run:
         if outcome.bad_rows:
             outcome.warnings.append(_skipped(outcome))
         if outcome.full:
-            message = f"stopped after {outcome.violations:,} violations; there may be more"
+            found = "the first violation" if outcome.violations == 1 else f"{outcome.violations:,} violations"
+            message = f"stopped after {found}; there may be more"
             outcome.warnings.append(Diagnostic("TRACE-010", message, warning=True))
         return outcome
 
