@@ -54,6 +54,7 @@ PyObject* call(PyObject* object, PyObject* const* args, std::size_t flagged, PyO
     auto* self = reinterpret_cast<Emitter*>(object);
     const Py_ssize_t given = PyVectorcall_NARGS(flagged);
     if (names != nullptr || given != self->arity) return call_by_name(self, args, given, names);
+    if (given == 1 && self->monitor->emit_quietly(self->event, args[0])) Py_RETURN_NONE;
     if (!self->monitor->emit(self->event, args)) return nullptr;
     Py_RETURN_NONE;
 }

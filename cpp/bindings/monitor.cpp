@@ -83,6 +83,9 @@ PyMonitor::PyMonitor(Program program, std::vector<std::string> parameters, Optio
       representatives_(core_.program().parameters, nullptr) {
     for (PyObject* one : {callbacks_.report, callbacks_.admit, callbacks_.fork, callbacks_.save, callbacks_.load, callbacks_.fault})
         Py_XINCREF(one);
+    if (core_.per_thread() || options_.decentralized) return;
+    auto* flat = dynamic_cast<FlatEngine*>(&core_.engine());
+    if (flat != nullptr && flat->bulk() && core_.program().parameters == 1 && options_.modes[0] == KeyMode::ByKind) flat_ = flat;
 }
 
 PyMonitor::~PyMonitor() {
@@ -104,10 +107,12 @@ void PyMonitor::unwatch_all(Engine& engine) {
             if (domain.kind(slot) != KeyKind::Object || domain.watch(slot) == 0) continue;
             const std::uint64_t word = domain.watch(slot);
             domain.set_watch(slot, 0);
-            unwatch(word, as_object(domain.bits(slot)), *this, &engine, p, slot);
+            unwatch(word, watcher(engine, p));
+            --watches_;
         }
     }
     std::erase_if(deaths_, [&](const Death& death) { return death.engine == &engine; });
+    for (unsigned p = 0; p < parameters.size(); ++p) watchers_.erase({&engine, p});
 }
 
 int PyMonitor::traverse(visitproc visit, void* arg) {
@@ -178,11 +183,13 @@ PyMonitor::Entry PyMonitor::enter() {
     }
     while (inside_) {
         if (inside_thread_ == std::this_thread::get_id() || !options_.synchronized_) return Entry::Later;
+        ++waiters_;
         Py_BEGIN_ALLOW_THREADS
         std::unique_lock lock(turn_mutex);
         turn_over.wait_for(lock, std::chrono::milliseconds(5));
         lock.unlock();
         Py_END_ALLOW_THREADS
+        --waiters_;
         if (PyErr_CheckSignals() != 0) return Entry::Refused;
     }
     inside_ = true;
@@ -200,7 +207,7 @@ void PyMonitor::leave() {
         for (PyObject* value : next.values) trash_.push_back(value);
     }
     inside_ = false;
-    turn_over.notify_all();
+    if (waiters_ != 0) turn_over.notify_all();
     if (!trash_.empty()) {
         const SavedError saved;
         drop_all(trash_);
@@ -314,7 +321,7 @@ Slot PyMonitor::slot_of(Engine& engine, unsigned p, PyObject* value, bool insert
         permanent = key_of(value, scratch).kind != KeyKind::Object;  // a scalar's death cannot be seen
     } else {
         if (options_.decentralized) {
-            const Slot slot = slot_by_weak_reference(value, &engine, p);
+            const Slot slot = slot_by_weak_reference(value, watcher(engine, p));
             if (slot != kNil) return slot;
         }
         key = key_of(value, scratch_);
@@ -332,11 +339,17 @@ Slot PyMonitor::slot_of(Engine& engine, unsigned p, PyObject* value, bool insert
     if (permanent || is_permanent(value)) {
         pinned_.push_back(Py_NewRef(value));
     } else {
-        const std::uint64_t word = watch(value, *this, &engine, p, slot);
-        domain.set_watch(slot, word);
+        domain.set_watch(slot, watch(value, watcher(engine, p), slot));
         ++watches_;
+        if (flat_ != nullptr) flat_type_ = Py_TYPE(value);
     }
     return slot;
+}
+
+PyMonitor::Watcher& PyMonitor::watcher(Engine& engine, unsigned parameter) {
+    std::unique_ptr<Watcher>& known = watchers_[{&engine, parameter}];
+    if (known == nullptr) known = std::make_unique<Watcher>(*this, engine, parameter);
+    return *known;
 }
 
 std::uint32_t PyMonitor::type_name(PyTypeObject* type) {
@@ -345,15 +358,13 @@ std::uint32_t PyMonitor::type_name(PyTypeObject* type) {
     return known != kNil ? known : type_names_.insert(key);
 }
 
-void PyMonitor::died(void* engine, unsigned parameter, std::uint32_t slot) {
-    auto* at = static_cast<Engine*>(engine);
-    Domain& domain = at->domain(parameter);
-    const std::uint64_t word = domain.watch(slot);
-    domain.set_watch(slot, 0);
-    domain.bury(slot);
-    deaths_.push_back({at, parameter, slot});
-    if (word > 1) trash_.push_back(as_object(word));  // the weak reference itself
-    --watches_;
+void PyMonitor::Watcher::died(Slot slot) {
+    const std::uint64_t word = domain().watch(slot);
+    domain().set_watch(slot, 0);
+    domain().bury(slot);
+    monitor_.deaths_.push_back({&engine(), parameter(), slot});
+    if (word > 1) monitor_.trash_.push_back(as_object(word));  // the weak reference itself
+    --monitor_.watches_;
 }
 
 void PyMonitor::settle() {

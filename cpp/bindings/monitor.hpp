@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "convert.hpp"
+#include "flat.hpp"
 #include "mopsus/archive.hpp"
 #include "mopsus/monitor.hpp"
 #include "watch.hpp"
@@ -40,13 +41,22 @@ struct Options {
     bool decentralized = false;
 };
 
-class PyMonitor final : public Listener, public Mourner {
+class PyMonitor final : public Listener {
 public:
     PyMonitor(Program program, std::vector<std::string> parameters, Options options, Callbacks callbacks);
     ~PyMonitor() override;
 
     // An event with values in parameter order. False with an exception set if it cannot be taken.
     bool emit(EventId event, PyObject* const* values);
+    // The same for the commonest case, a single object that is already known to a flat engine, when the
+    // step has no consequences. False: nothing was done.
+    bool emit_quietly(EventId event, PyObject* value) {
+        if (flat_ == nullptr || inside_ || closed_ || !deaths_.empty() || Py_TYPE(value) != flat_type_) return false;
+        const Slot slot = flat_->domain(0).find(Key::of_bits(KeyKind::Object, reinterpret_cast<std::uintptr_t>(value)));
+        if (slot == kNil || !flat_->step_quietly(event, slot)) return false;
+        ++core_.seen[event];
+        return true;
+    }
     struct TraceRow {
         PyObject* time = nullptr;
         PyObject* thread = nullptr;
@@ -79,7 +89,6 @@ public:
     void drop(std::uint64_t user) override;
     std::string save(std::uint64_t user) override;
     std::uint64_t load(const std::string& text) override;
-    void died(void* engine, unsigned parameter, std::uint32_t slot) override;
 
 private:
     struct Waiting {  // an event whose turn has not come
@@ -88,6 +97,14 @@ private:
         Stamp stamp;
         std::uint64_t thread;
         std::shared_ptr<bool> thread_ended;
+    };
+    class Watcher final : public Mourner {
+    public:
+        Watcher(PyMonitor& monitor, Engine& engine, unsigned parameter) : Mourner(engine, parameter), monitor_(monitor) {}
+        void died(Slot slot) override;
+
+    private:
+        PyMonitor& monitor_;
     };
     struct Death {
         Engine* engine;
@@ -105,6 +122,7 @@ private:
     std::uint32_t type_name(PyTypeObject* type);
     bool granted();  // false with an exception set if a callback wants the program to stop
     void deliver();
+    Watcher& watcher(Engine& engine, unsigned parameter);
     void unwatch_all(Engine& engine);
     void fault();
     bool live(Engine& engine, unsigned p, const Value& value) const;
@@ -118,6 +136,10 @@ private:
     bool inside_ = false;  // the engine is at work
     std::thread::id inside_thread_;
     std::uint64_t watches_ = 0;
+    int waiters_ = 0;  // threads that wait for their turn
+    FlatEngine* flat_ = nullptr;          // for `emit_quietly`
+    PyTypeObject* flat_type_ = nullptr;   // a type whose values are told apart by identity
+    std::map<std::pair<Engine*, unsigned>, std::unique_ptr<Watcher>> watchers_;
     std::deque<Report> ready_;  // on their way to Python
     std::deque<Waiting> waiting_;
     std::vector<Death> deaths_;

@@ -4,33 +4,24 @@
 #include <unordered_map>
 #include <vector>
 
-#include "mopsus/key.hpp"
-#include "mopsus/storage.hpp"
-
 namespace mopsus::python {
 
 namespace {
-
-struct Registration {
-    Mourner* mourner;
-    void* engine;
-    unsigned parameter;
-    std::uint32_t slot;
-};
 
 // ---- weak references ----
 
 struct WeakWatch {
     PyWeakReference base;
-    Registration to;
+    Mourner* mourner;
+    Slot slot;
 };
 
 PyTypeObject* weak_type = nullptr;
 PyObject* weak_callback = nullptr;
 
 PyObject* on_weak_death(PyObject*, PyObject* reference) {
-    const Registration to = reinterpret_cast<WeakWatch*>(reference)->to;
-    if (to.mourner != nullptr) to.mourner->died(to.engine, to.parameter, to.slot);
+    const auto* watch = reinterpret_cast<WeakWatch*>(reference);
+    if (watch->mourner != nullptr) watch->mourner->died(watch->slot);
     Py_RETURN_NONE;
 }
 
@@ -38,74 +29,9 @@ PyMethodDef weak_callback_def = {"_on_death", on_weak_death, METH_O, nullptr};
 
 // ---- deallocation hooks ----
 
-// Watched addresses: an index of entry numbers by address, entries with the same address chained.
-struct Watched {
-    Index index;
-    struct Entry {
-        PyObject* address = nullptr;
-        std::uint32_t next = kNil;  // also links the free entries
-        Registration to{};
-    };
-    std::vector<Entry> entries{1};
-    std::uint32_t free = kNil;
+constexpr std::uint64_t kHooked = 1;
+std::vector<Mourner*> hooked_mourners;  // those that watch anything by a hook
 
-    static std::uint32_t hash(const PyObject* address) {
-        return hash_bits(KeyKind::Object, reinterpret_cast<std::uintptr_t>(address));
-    }
-    std::uint32_t find(const PyObject* address) const {
-        return index.find(hash(address), [&](std::uint32_t id) { return entries[id].address == address; });
-    }
-    void add(PyObject* address, const Registration& to) {
-        std::uint32_t id = free;
-        if (id != kNil) {
-            free = entries[id].next;
-        } else {
-            id = static_cast<std::uint32_t>(entries.size());
-            entries.emplace_back();
-        }
-        const std::uint32_t head = find(address);
-        entries[id] = {address, kNil, to};
-        if (head == kNil) {
-            index.insert(hash(address), id);
-        } else {
-            entries[id].next = entries[head].next;
-            entries[head].next = id;
-        }
-    }
-    void give_back(std::uint32_t id) {
-        entries[id] = {nullptr, free, {}};
-        free = id;
-    }
-    void remove(PyObject* address, const Registration& to) {
-        const std::uint32_t head = find(address);
-        for (std::uint32_t id = head, before = kNil; id != kNil; before = id, id = entries[id].next) {
-            const Registration& one = entries[id].to;
-            if (one.mourner != to.mourner || one.engine != to.engine || one.parameter != to.parameter || one.slot != to.slot) continue;
-            if (before != kNil) {
-                entries[before].next = entries[id].next;
-            } else {
-                index.erase(hash(address), id);
-                if (entries[id].next != kNil) index.insert(hash(address), entries[id].next);
-            }
-            give_back(id);
-            return;
-        }
-    }
-    void bury(PyObject* address) {
-        std::uint32_t id = find(address);
-        if (id == kNil) return;
-        index.erase(hash(address), id);
-        while (id != kNil) {
-            const std::uint32_t next = entries[id].next;
-            const Registration to = entries[id].to;
-            give_back(id);
-            to.mourner->died(to.engine, to.parameter, to.slot);
-            id = next;
-        }
-    }
-};
-
-Watched watched;
 destructor python_class_dealloc = nullptr;  // what every class written in Python has
 std::unordered_map<PyTypeObject*, destructor> originals;
 
@@ -121,8 +47,21 @@ destructor original_of(PyTypeObject* type) {
     return last_original = found->second;
 }
 
+// No list of watched objects is needed: the engines know them by their addresses.
+void bury(PyObject* self) {
+    if (hooked_mourners.empty()) return;
+    const Key key = Key::of_bits(KeyKind::Object, reinterpret_cast<std::uintptr_t>(self));
+    for (std::size_t k = hooked_mourners.size(); k-- > 0;) {
+        Mourner& mourner = *hooked_mourners[k];
+        const Slot slot = mourner.domain().find(key);
+        if (slot == kNil || mourner.domain().watch(slot) != kHooked) continue;
+        unwatch(kHooked, mourner);
+        mourner.died(slot);
+    }
+}
+
 void hooked_dealloc(PyObject* self) {
-    watched.bury(self);
+    bury(self);
     PyTypeObject* type = Py_TYPE(self);
     const destructor original = original_of(type);
     if (type != &PyList_Type && type != &PyDict_Type && type != &PyTuple_Type) {
@@ -143,8 +82,6 @@ PyTypeObject* hookable(PyTypeObject* type) {
     return type;
 }
 
-constexpr std::uint64_t kHooked = 1;
-
 }  // namespace
 
 bool prepare_watching() {
@@ -161,14 +98,15 @@ bool prepare_watching() {
     return true;
 }
 
-std::uint64_t watch(PyObject* object, Mourner& mourner, void* engine, unsigned parameter, std::uint32_t slot) {
-    const Registration to{&mourner, engine, parameter, slot};
+std::uint64_t watch(PyObject* object, Mourner& mourner, Slot slot) {
     PyTypeObject* type = Py_TYPE(object);
     if (PyType_SUPPORTS_WEAKREFS(type)) {
         PyObject* arguments[] = {object, weak_callback};
         PyObject* reference = PyObject_Vectorcall(reinterpret_cast<PyObject*>(weak_type), arguments, 2, nullptr);
         if (reference != nullptr) {
-            reinterpret_cast<WeakWatch*>(reference)->to = to;
+            auto* watch = reinterpret_cast<WeakWatch*>(reference);
+            watch->mourner = &mourner;
+            watch->slot = slot;
             return reinterpret_cast<std::uintptr_t>(reference);
         }
         PyErr_Clear();
@@ -178,27 +116,27 @@ std::uint64_t watch(PyObject* object, Mourner& mourner, void* engine, unsigned p
         originals[base] = base->tp_dealloc;
         base->tp_dealloc = hooked_dealloc;
     }
-    watched.add(object, to);
+    if (mourner.hooked_++ == 0) hooked_mourners.push_back(&mourner);
     return kHooked;
 }
 
-void unwatch(std::uint64_t word, PyObject* object, Mourner& mourner, void* engine, unsigned parameter, std::uint32_t slot) {
+void unwatch(std::uint64_t word, Mourner& mourner) {
     if (word == kHooked) {
-        watched.remove(object, {&mourner, engine, parameter, slot});
+        if (--mourner.hooked_ == 0) std::erase(hooked_mourners, &mourner);
     } else if (word != 0) {
         auto* reference = reinterpret_cast<PyObject*>(static_cast<std::uintptr_t>(word));
-        reinterpret_cast<WeakWatch*>(reference)->to.mourner = nullptr;
+        reinterpret_cast<WeakWatch*>(reference)->mourner = nullptr;
         Py_DECREF(reference);
     }
 }
 
-std::uint32_t slot_by_weak_reference(PyObject* object, void* engine, unsigned parameter) {
+Slot slot_by_weak_reference(PyObject* object, const Mourner& mourner) {
     if (!PyType_SUPPORTS_WEAKREFS(Py_TYPE(object))) return kNil;
     auto* at = *reinterpret_cast<PyWeakReference**>(PyObject_GET_WEAKREFS_LISTPTR(object));
     for (; at != nullptr; at = at->wr_next) {
         if (Py_TYPE(reinterpret_cast<PyObject*>(at)) != weak_type) continue;
-        const Registration& to = reinterpret_cast<WeakWatch*>(at)->to;
-        if (to.engine == engine && to.parameter == parameter) return to.slot;
+        const auto* watch = reinterpret_cast<WeakWatch*>(at);
+        if (watch->mourner == &mourner) return watch->slot;
     }
     return kNil;
 }

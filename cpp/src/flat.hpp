@@ -30,6 +30,15 @@ public:
     std::uint32_t* words() { return words_.data(); }
     History& history() { return history_; }
     void compact_history();
+    // A step of an instance that is there, if it has no consequences beyond its state; else nothing is done.
+    bool step_quietly(EventId event, Slot slot) {
+        if (history_.on() || !present(slot)) return false;
+        std::uint32_t* words = at(slot);
+        const std::uint32_t cell = tables_[0].step(words[0], event);
+        if ((cell & Table::kNotable) != 0) return false;
+        words[0] = cell;
+        return true;
+    }
     // What a notable step of the bulk loop still has to do.
     void note(Slot slot, EventId event, Table::Row before, const Stamp& stamp);
 
