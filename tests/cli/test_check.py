@@ -184,7 +184,8 @@ def test_standard_input_and_interrupt(spec):
     assert b"1 violation" in out
 
 
-def test_watch_reports_as_it_happens(spec, tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_watch_reports_as_it_happens(spec, tmp_path, number):
     log = tmp_path / "log.csv"
     process = subprocess.Popen(
         [sys.executable, "-m", "mopsus", "watch", str(spec), str(log)],
@@ -195,7 +196,7 @@ def test_watch_reports_as_it_happens(spec, tmp_path):
     log.write_text("event,i\nnext,7\n")
     first = process.stdout.readline()
     assert b"HasNext" in first
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     out, err = process.communicate(timeout=20)
     assert (process.returncode, err) == (1, b"")
     assert b"1 violation" in out

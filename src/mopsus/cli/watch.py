@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -47,7 +52,7 @@ def watch(
     """Follow a growing log, and report verdicts as they happen.
 
     The log is a CSV or JSON-lines file. It is read from its beginning, through rotation (it is renamed and a new one
-    begun) and truncation, and need not be there yet. Press Ctrl-C to end; the reports are complete then.
+    begun) and truncation, and need not be there yet. Ctrl-C ends it, as does SIGTERM; the reports are complete then.
 
     Status 0: nothing violated. 1: violations found. 2: the specs or the log could not be used.
     """
@@ -62,15 +67,31 @@ def watch(
     reports = {"junit": junit, "sarif": sarif, "html": html}
     options = Options(history=history, quiet=quiet, live=True)
     run = Run(spec_files, reports, options, json=json, allow_code=not no_code)
-    result = watch_log(
-        run.specs,
-        Path(logs[0]),
-        on_verdict=run.report,
-        bad_rows=bad_rows.value,
-        max_violations=max_violations,
-        format=Format(format.value) if format else None,
-        open_monitor=run.open_monitor,
-    )
+    if sys.stderr.isatty() and not quiet:
+        there = "" if Path(logs[0]).exists() else ", which is not there yet"
+        print(f"Watching {logs[0]}{there}. Ctrl-C ends it.", file=sys.stderr)
+    with stopped_by_signal() as stop:
+        result = watch_log(
+            run.specs,
+            Path(logs[0]),
+            on_verdict=run.report,
+            bad_rows=bad_rows.value,
+            max_violations=max_violations,
+            format=Format(format.value) if format else None,
+            open_monitor=run.open_monitor,
+            stop=stop,
+        )
     result.interrupted = False  # it is the way to end
     run.finish(result)
     return VIOLATED if result.violations else 0
+
+
+@contextmanager
+def stopped_by_signal() -> Iterator[threading.Event]:
+    """An event that is set when a service manager asks the program to end."""
+    stop = threading.Event()
+    before = signal.signal(signal.SIGTERM, lambda number, frame: stop.set())
+    try:
+        yield stop
+    finally:
+        signal.signal(signal.SIGTERM, before)
