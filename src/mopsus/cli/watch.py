@@ -81,7 +81,6 @@ def watch(
             open_monitor=run.open_monitor,
             stop=stop,
         )
-    result.interrupted = False  # it is the way to end
     run.finish(result)
     return VIOLATED if result.violations else 0
 

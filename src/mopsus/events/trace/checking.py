@@ -104,12 +104,14 @@ def watch(
 ) -> CheckResult:
     """Follow a CSV or JSON-lines file as it grows, until `stop` is set, Ctrl-C, or an error.
 
-    The file is read from its beginning and need not be there yet. The rest is as in `check`.
+    The file is read from its beginning and need not be there yet. The rest is as in `check`, except that a Ctrl-C
+    leaves nothing incomplete.
     """
     run = _Run(specs, on_verdict, max_violations, bad_rows, open_monitor or _monitors(history, allow_code))
     with closing(run):
         reader = LogReader(log, needs_of(specs), format=format, skip=bad_rows == "skip", stop=stop, poll_s=poll_s)
         run.go(reader)
+        run.outcome.interrupted = False  # it is the way to end
         result = run.finish(reader.builder, reader.types)
     result.sources = [str(log)]
     return result
