@@ -233,7 +233,7 @@ class _Scanner:
 
     def at_unknown_clause(self, word: str) -> bool:
         """Is this a misspelt clause rather than the next item or a pointcut without its colon?"""
-        known = word in KEYWORDS or word in PRIMITIVES
+        known = word in KEYWORDS or word in PRIMITIVES or word == "condition"
         return bool(word) and not known and not self.at_line_start() and self.follows(word, "(")
 
     def names(self, item: Item) -> None:
