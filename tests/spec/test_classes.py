@@ -275,3 +275,14 @@ class S:
     spec = scope["S"]
     assert spec.event("a").action.function.__name__ == "a"
     assert spec.event("a").parameters == ("i",)
+
+
+def test_the_decorator_may_stand_alone():
+    @specification
+    class Alone:
+        x = param()
+
+        @event
+        def a(self, x): ...
+
+    assert from_text("Alone(x) { event a(x) }") == Alone

@@ -199,3 +199,8 @@ def test_an_integer_too_long_for_decimal_is_shown_in_part():
 )
 def test_listing(names, text):
     assert listing(names) == text
+
+
+def test_a_printed_verdict_is_its_message():
+    one = verdict(["next"])
+    assert str(one) == default_message(one)

@@ -11,12 +11,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mopsus.model import MopsusError, Severity, TableMachine
+from mopsus.spec.diagnostics import render_all
 
 
 class LogicError(MopsusError):
     """A formula, a property or a logic plugin cannot be used."""
 
     code = "LOGIC-000"
+
+    def __str__(self) -> str:
+        return render_all(self.diagnostics) if self.diagnostics else super().__str__()
 
 
 class FormulaError(LogicError):

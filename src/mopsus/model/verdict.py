@@ -40,6 +40,12 @@ class Verdict:
     severity: Severity = Severity.ERROR
     row: int | None = None
 
+    def __str__(self) -> str:
+        """In one line: `HasNext: match for i=17 at trace.csv row 12`."""
+        from mopsus.model.text import default_message  # it needs this module
+
+        return default_message(self)
+
     @builtins.property  # the field `property` hides the name in this class
     def violation(self) -> bool:
         """Does this verdict count as a violation?"""

@@ -155,12 +155,19 @@ def event(
     return declare if function is None else declare(function)
 
 
+@overload
+def specification(cls: type, /) -> Spec: ...
+@overload
 def specification(
-    modifiers: str = "", *, doc: str = "", severity: str | None = None, logics: Collection[str] | None = None
-) -> Callable[[type], Spec]:
+    modifiers: str = "", /, *, doc: str = "", severity: str | None = None, logics: Collection[str] | None = None
+) -> Callable[[type], Spec]: ...
+def specification(
+    modifiers: str | type = "", /, *, doc: str = "", severity: str | None = None, logics: Collection[str] | None = None
+) -> Spec | Callable[[type], Spec]:
     """Turn a class into a `Spec`. Raises `SpecError` with every error found, placed in the class's own file.
 
-    `logics` are the names that a property may use; by default those of the installed logics.
+    `@specification` alone is `@specification()`. `logics` are the names that a property may use; by default those of
+    the installed logics.
     """
     file, line = _caller(2)
 
@@ -168,11 +175,12 @@ def specification(
         source = Source("".join(linecache.getlines(file)), file)
         findings = Findings(source)
         known = installed_logics() if logics is None else logics
-        spec = _ClassReader(cls, findings, _line_span(source, file, line)).spec(modifiers, doc, severity, known)
+        spec = _ClassReader(cls, findings, _line_span(source, file, line)).spec(words, doc, severity, known)
         findings.finish()
         return spec
 
-    return build
+    words = modifiers if isinstance(modifiers, str) else ""
+    return build if isinstance(modifiers, str) else build(modifiers)
 
 
 class _ClassReader:
