@@ -9,6 +9,9 @@
 
 namespace mopsus::python {
 
+// Objects travel through the core as words.
+inline PyObject* as_object(std::uint64_t word) { return reinterpret_cast<PyObject*>(static_cast<std::uintptr_t>(word)); }
+
 enum class KeyMode : std::uint8_t { ByKind, Identity, Equality };
 
 // The key of a value as the architecture says: scalars by type and value, objects by identity.

@@ -1,0 +1,82 @@
+// Which value is which: slots of Python objects, and what becomes of them when the objects die.
+#include "monitor.hpp"
+
+namespace mopsus::python {
+
+PyObject* PyMonitor::canonical(unsigned p, PyObject* value) {
+    // By equality: the first object seen of those that are equal stands for all, and is kept.
+    PyObject*& known = representatives_[p];
+    if (known == nullptr) known = PyDict_New();
+    PyObject* key = known != nullptr ? PyTuple_Pack(2, reinterpret_cast<PyObject*>(Py_TYPE(value)), value) : nullptr;
+    PyObject* first = key != nullptr ? PyDict_SetDefault(known, key, value) : nullptr;
+    Py_XDECREF(key);
+    if (first == nullptr) fault();  // not hashable: its identity must do
+    return first != nullptr ? first : value;
+}
+
+Slot PyMonitor::slot_of(Engine& engine, unsigned p, PyObject* value, bool insert) {
+    Domain& domain = engine.domain(p);
+    const KeyMode mode = options_.modes[p];
+    bool permanent = false;
+    Key key;
+    if (mode == KeyMode::Identity) {
+        key = Key::of_bits(KeyKind::Object, reinterpret_cast<std::uintptr_t>(value));
+        std::string scratch;
+        permanent = key_of(value, scratch).kind != KeyKind::Object;  // a scalar's death cannot be seen
+    } else {
+        if (options_.decentralized) {
+            const Slot slot = slot_by_weak_reference(value, watcher(engine, p));
+            if (slot != kNil) return slot;
+        }
+        key = key_of(value, scratch_);
+        if (key.kind == KeyKind::Object && mode == KeyMode::Equality) {
+            value = canonical(p, value);
+            key = Key::of_bits(KeyKind::Object, reinterpret_cast<std::uintptr_t>(value));
+            permanent = true;
+        }
+    }
+    Slot slot = domain.find(key);
+    if (slot != kNil || !insert) return slot;
+    slot = domain.insert(key);
+    if (key.kind != KeyKind::Object) return slot;
+    domain.set_tag(slot, type_name(Py_TYPE(value)));
+    if (permanent || is_permanent(value)) {
+        pinned_.push_back(Py_NewRef(value));
+    } else {
+        domain.set_watch(slot, watch(value, watcher(engine, p), slot));
+        ++watches_;
+        if (flat_ != nullptr) flat_type_ = Py_TYPE(value);
+    }
+    return slot;
+}
+
+PyMonitor::Watcher& PyMonitor::watcher(Engine& engine, unsigned parameter) {
+    std::unique_ptr<Watcher>& known = watchers_[{&engine, parameter}];
+    if (known == nullptr) known = std::make_unique<Watcher>(*this, engine, parameter);
+    return *known;
+}
+
+std::uint32_t PyMonitor::type_name(PyTypeObject* type) {
+    const Key key = Key::of_blob(KeyKind::Text, type->tp_name);
+    const Slot known = type_names_.find(key);
+    return known != kNil ? known : type_names_.insert(key);
+}
+
+void PyMonitor::Watcher::died(Slot slot) {
+    const std::uint64_t word = domain().watch(slot);
+    domain().set_watch(slot, 0);
+    domain().bury(slot);
+    monitor_.deaths_.push_back({&engine(), parameter(), slot});
+    if (word > 1) monitor_.trash_.push_back(as_object(word));  // the weak reference itself
+    --monitor_.watches_;
+}
+
+void PyMonitor::settle() {
+    while (!deaths_.empty()) {
+        std::vector<Death> batch;
+        batch.swap(deaths_);
+        for (const Death& death : batch) death.engine->forget(death.parameter, death.slot);
+    }
+}
+
+}  // namespace mopsus::python
