@@ -186,6 +186,7 @@ def test_terminal_quiet_is_silent_unless_there_is_something_to_say(sample):
 def test_terminal_live_shows_verdicts_as_they_come(sample):
     before, whole = terminal(sample, sample.verdicts[:3], live=True)
     assert before.count("HasNext/safe") == 1
+    assert "Ask hasnext before each next" in before
     assert "error: HasNext: match for i=19 at trace.csv row 32 (3 so far)" in before
     assert whole.removeprefix(before).startswith("3 violations (1 unique) in")
 

@@ -204,3 +204,8 @@ def test_listing(names, text):
 def test_a_printed_verdict_is_its_message():
     one = verdict(["next"])
     assert str(one) == default_message(one)
+
+
+def test_no_way_out_where_there_is_one_event():
+    twice = machine(("done",), [[1], [2], [2]], [[], [], ["match"]])
+    assert explain(verdict(["done", "done"]), twice).remarks == ()

@@ -168,7 +168,7 @@ class Run:
             for name, compiled in self._compiled.items()
             for prop, machine in zip(compiled.spec.properties, compiled.machines, strict=True)
         }
-        options = replace(options, machines=machines, draw=draw_svg if can_draw() else None)
+        options = replace(options, specs=tuple(self.specs), machines=machines, draw=draw_svg if can_draw() else None)
         reporters = [open_report("json" if json else "terminal", sys.stdout, options)]
         return reporters + [open_report(name, path, options) for name, path in files.items() if path is not None]
 

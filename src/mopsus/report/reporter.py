@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Protocol, TextIO, TypeAlias
 
-from mopsus.model import TableMachine, Verdict
+from mopsus.model import Spec, TableMachine, Verdict
 from mopsus.report.messages import ReportError
 from mopsus.report.output import Output
 from mopsus.report.summary import Summary
@@ -49,6 +49,7 @@ class Reporter(Protocol):
 class Options:
     """What is known before the run. A format uses what concerns it."""
 
+    specs: tuple[Spec, ...] = ()
     machines: Mapping[tuple[str, str], TableMachine] = field(default_factory=dict)
     """By spec and property; explanations name states if the machine is here."""
     draw: Callable[[TableMachine], str] | None = None

@@ -39,7 +39,7 @@ class TerminalReporter:
         if not self._options.live or self._options.quiet:
             return
         if group.count == 1:
-            self._show(self._finding(group, Summary()))
+            self._show(self._finding(group, Summary(self._options.specs)))
         else:
             self._output.write(f"{verdict.severity.value}: {default_message(verdict)} ({group.count:,} so far)\n")
         self._output.flush()
@@ -101,6 +101,8 @@ class TerminalReporter:
         if group.count > 1:
             title.append(f"  {count(group.count, 'time')}")
         yield title
+        if doc := summary.spec(key.spec).doc:
+            yield Padding(Text(printable(doc, 1000), "cyan"), (0, 0, 0, 2))
         binding, place = show_binding(first.binding), show_place(first)
         if about := "  ".join(part for part in (binding, f"at {place}" if place else "") if part):
             yield Padding(Text(about), (0, 0, 0, 2))
@@ -109,8 +111,6 @@ class TerminalReporter:
             yield Padding(_timeline(explanation, style), (0, 0, 0, 2))
         for remark in explanation.remarks:
             yield Padding(Text(remark, "italic"), (0, 0, 0, 2))
-        if doc := summary.spec(key.spec).doc:
-            yield Padding(Text(printable(doc, 1000), "cyan"), (0, 0, 0, 2))
         if others := _others(group):
             yield Padding(Text(others, "dim"), (0, 0, 0, 2))
 

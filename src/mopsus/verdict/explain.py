@@ -109,6 +109,8 @@ def _alternatives(machine: TableMachine, state: int, event: str, category: str) 
     reached = printable(category)
     if category in machine.categories[state]:
         return [f"Already `{reached}` before this `{printable(event)}`."]
+    if len(machine.alphabet) == 1:
+        return []  # nothing else could have come
     others = [
         name
         for letter, name in enumerate(machine.alphabet)

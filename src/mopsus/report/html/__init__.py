@@ -133,7 +133,7 @@ def _finding(group: Group, spec: Spec, options: Options, *, unfolded: bool) -> s
         f'<span class="where"><span>{_text(show_binding(first.binding))}</span>'
         f"<small>{_text(show_place(first))}</small></span>"
         f'<span class="count">{group.count:,}</span></summary>\n'
-        f'<div class="story"><div>{_timeline(explanation, group.severity)}{remarks}{_doc(spec)}{others}</div>'
+        f'<div class="story"><div>{_doc(spec)}{_timeline(explanation, group.severity)}{remarks}{others}</div>'
         f"{_machine(machine, spec, key.property, options)}</div></details>"
     )
 
