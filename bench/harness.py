@@ -155,6 +155,7 @@ def environment() -> dict[str, str]:
         "commit": _commit(),
         "cpu": models[0].partition(":")[2].strip() if models else platform.machine(),
         "cores": str(os.cpu_count()),
+        "load": f"{os.getloadavg()[1]:.1f}",
         "memory": f"{gib:.0f} GiB",
         "system": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),

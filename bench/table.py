@@ -54,10 +54,11 @@ def goal(row: Mapping[str, Any]) -> str:
 
 
 def number(value: float) -> str:
-    """Three digits that matter, and never an exponent."""
+    """About three digits that matter, and never an exponent."""
     if abs(value) >= 100:
         return f"{value:,.0f}"
-    return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
+    decimals = 1 if abs(value) >= 10 else 2 if abs(value) >= 0.1 else 4
+    return f"{value:.{decimals}f}"
 
 
 def made_with(result: Mapping[str, Any]) -> str:
