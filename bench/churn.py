@@ -15,6 +15,7 @@ import mopsus
 
 LIVE = 100_000
 CREATED = (100_000, 1_000_000, 10_000_000)
+PAGE = 4096
 MIB = 1 << 20
 
 
@@ -26,7 +27,8 @@ def rows(scale: float) -> list[Row]:
     for way, measured in ways.items():
         first = None
         for created in (int(each * scale) for each in CREATED):
-            grown = in_fresh_process(measured, created, live) / MIB
+            # At a small scale a process may not grow at all: a page is the least that counts.
+            grown = max(in_fresh_process(measured, created, live), PAGE) / MIB
             first = first or grown
             result.append(
                 Row(

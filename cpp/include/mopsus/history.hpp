@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <vector>
 
 #include "mopsus/engine.hpp"
@@ -39,10 +40,13 @@ public:
     // `each_head(visit)` calls `visit` with a reference to the head of every instance.
     template <class EachHead>
     void compact(EachHead&& each_head) {
-        History old(limit_);
-        old.log_.swap(log_);
-        old.times_.swap(times_);
-        log_.reserve(old.log_.size());
+        if (spare_ == nullptr) spare_ = std::make_unique<History>(limit_);
+        // The memory of the last log but one is used again: new memory is dear.
+        spare_->log_.swap(log_);
+        spare_->times_.swap(times_);
+        log_.clear();
+        times_.clear();
+        History& old = *spare_;
         // The entries of one slice lie far apart. Walk through several slices at a time, so that
         // waiting for memory is shared.
         std::array<Head*, kTogether> heads{};
@@ -77,9 +81,10 @@ public:
         });
         flush();
         capacity_ = log_.size() * 2 > kSmallest ? log_.size() * 2 : kSmallest;
-        log_.reserve(capacity_);
     }
-    std::size_t bytes() const { return log_.capacity() * sizeof(Entry) + times_.capacity() * sizeof(Timed); }
+    std::size_t bytes() const {
+        return log_.capacity() * sizeof(Entry) + times_.capacity() * sizeof(Timed) + (spare_ != nullptr ? spare_->bytes() : 0);
+    }
 
 private:
     struct Entry {
@@ -110,6 +115,7 @@ private:
     std::size_t capacity_ = kSmallest;
     LargeVector<Entry> log_;
     std::vector<Timed> times_;
+    std::unique_ptr<History> spare_;
 };
 
 }  // namespace mopsus
