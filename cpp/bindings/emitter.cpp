@@ -30,7 +30,7 @@ PyObject* call_by_name(Emitter* self, PyObject* const* args, Py_ssize_t given, P
     const Py_ssize_t named = names != nullptr ? PyTuple_GET_SIZE(names) : 0;
     std::array<PyObject*, kMaxParameters> values{};
     if (given + named != self->arity) {
-        PyErr_Format(PyExc_TypeError, "event %s takes %zd value%s (%zd given)", declaration(self).name.c_str(), self->arity,
+        PyErr_Format(errors.values, "event %s takes %zd value%s (%zd given)", declaration(self).name.c_str(), self->arity,
                      self->arity == 1 ? "" : "s", given + named);
         return nullptr;
     }
@@ -40,7 +40,7 @@ PyObject* call_by_name(Emitter* self, PyObject* const* args, Py_ssize_t given, P
         Py_ssize_t k = 0;
         while (k < self->arity && PyUnicode_CompareWithASCIIString(name, parameter(self, k).c_str()) != 0) ++k;
         if (k == self->arity || values[static_cast<std::size_t>(k)] != nullptr) {
-            PyErr_Format(PyExc_TypeError, "event %s has %s parameter %R", declaration(self).name.c_str(),
+            PyErr_Format(errors.values, "event %s has %s parameter %R", declaration(self).name.c_str(),
                          k == self->arity ? "no" : "more than one value for", name);
             return nullptr;
         }

@@ -239,6 +239,10 @@ PyType_Slot gc_slots[] = {
 NB_MODULE(_core, module) {
     module.doc() = "The C++ core: parametric slicing, machines, the death of objects.";
     if (!prepare_conversion() || !prepare_watching() || !prepare_emitters(module.ptr())) raise_python();
+    module.def(
+        "use_errors",
+        [](nb::handle closed, nb::handle values) { errors = {closed.inc_ref().ptr(), values.inc_ref().ptr()}; }, nb::arg("closed"),
+        nb::arg("values"));
     module.def("hide", [](nb::handle code) { hide(code.ptr()); }, nb::arg("code"));
     nb::class_<PyMonitor>(module, "Monitor", nb::type_slots(gc_slots))
         .def("__init__", &construct, nb::kw_only(), nb::arg("parameters"), nb::arg("modes"), nb::arg("events"), nb::arg("machines"),

@@ -140,6 +140,8 @@ void PyMonitor::clear() {
     Py_CLEAR(wish_);
 }
 
+Errors errors{PyExc_ValueError, PyExc_TypeError};
+
 // ---- locations ----
 
 void hide(PyObject* code) { hidden_code.push_back(Py_NewRef(code)); }
@@ -176,7 +178,7 @@ Stamp PyMonitor::here() {
 
 PyMonitor::Entry PyMonitor::enter() {
     if (closed_) {
-        PyErr_SetString(PyExc_ValueError, "the monitor is closed");
+        PyErr_SetString(errors.closed, "the monitor is closed");
         return Entry::Refused;
     }
     while (inside_) {

@@ -168,6 +168,13 @@ public:
     Stamp here();  // the line of Python that is running
 };
 
+// What is raised when an event cannot be taken; the Python side puts classes of its own here.
+struct Errors {
+    PyObject* closed;
+    PyObject* values;
+};
+extern Errors errors;
+
 // Calls made by this code object count as made by its caller.
 void hide(PyObject* code);
 

@@ -6,6 +6,7 @@ Instance = tuple[int, int, int, int]
 Stamp = tuple[int, int | float | None, str | None, bool]
 """Row (0: none), time, location, whether the location is a whole trace."""
 
+def use_errors(closed: type[Exception], values: type[Exception]) -> None: ...
 def hide(code: CodeType) -> None: ...
 
 class Emitter:

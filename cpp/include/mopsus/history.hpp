@@ -109,7 +109,7 @@ private:
         return past;
     }
 
-    static constexpr std::size_t kSmallest = 1U << 18;
+    static constexpr std::size_t kSmallest = 1U << 21;
     static constexpr std::size_t kTogether = 16;
     std::uint32_t limit_;
     std::size_t capacity_ = kSmallest;

@@ -2,6 +2,6 @@
 
 from mopsus.monitor.instance import Instance
 from mopsus.monitor.messages import MESSAGES
-from mopsus.monitor.monitor import Monitor, MonitorError, Stats
+from mopsus.monitor.monitor import ClosedError, Monitor, MonitorError, Stats, ValuesError
 
-__all__ = ["MESSAGES", "Instance", "Monitor", "MonitorError", "Stats"]
+__all__ = ["MESSAGES", "ClosedError", "Instance", "Monitor", "MonitorError", "Stats", "ValuesError"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from copy import copy
 from typing import Any, Protocol
+from weakref import ref
 
 from mopsus.model import Verdict
 from mopsus.model.text import default_message
@@ -28,7 +29,8 @@ class Instance:
     """
 
     def __init__(self, owner: Owner) -> None:
-        self._owner = owner
+        # The core keeps instances, the owner keeps the core: a strong reference would close the circle.
+        self._owner = ref(owner)
         self._reference = (0, 0, 0, 0)
         self.location: str | None = None
         """Where the current event came from."""
@@ -37,11 +39,13 @@ class Instance:
 
     def reset(self) -> None:
         """Back to the initial state; the variables stay."""
-        self._owner.reset(self._reference)
+        if (owner := self._owner()) is not None:
+            owner.reset(self._reference)
 
     def skip(self) -> None:
         """Leave out the program's own action, where an `around` event allows it."""
-        self._owner.skip()
+        if (owner := self._owner()) is not None:
+            owner.skip()
 
     @property
     def default_message(self) -> str:
@@ -53,11 +57,10 @@ class Instance:
 
         Containers are copied one level deep, so that each instance has its own; other values are shared.
         """
-        new = Instance(self._owner)
-        own = vars(new)
-        for name, value in vars(self).items():
-            if name not in own:
-                own[name] = copy(value) if isinstance(value, _CONTAINERS) else value
+        new = Instance.__new__(Instance)
+        vars(new).update(
+            (name, copy(value) if isinstance(value, _CONTAINERS) else value) for name, value in vars(self).items()
+        )
         return new
 
     def variables(self) -> dict[str, Any]:

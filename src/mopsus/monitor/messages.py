@@ -7,4 +7,6 @@ MESSAGES = {
     "MONITOR-004": "The data given to `run` is no Arrow data, or cannot be read.",
     "MONITOR-005": "The snapshot does not belong to this specification, or is damaged.",
     "MONITOR-006": "A snapshot was asked for that cannot be plain data.",
+    "MONITOR-007": "The monitor is closed: it takes no events any more.",
+    "MONITOR-008": "An argument of a monitor is not what it should be.",
 }

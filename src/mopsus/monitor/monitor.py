@@ -24,6 +24,8 @@ from mopsus.monitor.plan import make_plan
 OnVerdict: TypeAlias = "Callable[[Verdict], object]"
 
 _SNAPSHOT_VERSION = 1
+_LONGEST_HISTORY = 65536
+_ONE_SPEC = "take one from `mopsus.load(file)` by its name"
 _REPR_LIMIT = 80
 _log = logging.getLogger("mopsus")
 
@@ -32,6 +34,21 @@ class MonitorError(MopsusError):
     """A monitor cannot do what it was asked."""
 
     code = "MONITOR-002"
+
+
+class ValuesError(MonitorError):
+    """The values given with an event are not those of its parameters."""
+
+    code = "MONITOR-003"
+
+
+class ClosedError(MonitorError):
+    """The monitor takes no events any more."""
+
+    code = "MONITOR-007"
+
+
+_core.use_errors(closed=ClosedError, values=ValuesError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +91,12 @@ class Monitor:
         history: int = 32,
         allow_code: bool = True,
     ) -> None:
+        if not isinstance(spec, Spec | CompiledSpec):
+            raise MonitorError(f"this is no specification: {spec!r}", hint=_ONE_SPEC, code="MONITOR-008")
+        if not isinstance(history, int) or not 0 <= history <= _LONGEST_HISTORY:
+            raise MonitorError(f"history is a number from 0 to {_LONGEST_HISTORY}, not {history!r}", code="MONITOR-008")
+        if on_verdict is not None and not callable(on_verdict):
+            raise MonitorError(f"on_verdict must be callable, not {on_verdict!r}", code="MONITOR-008")
         compiled = spec if isinstance(spec, CompiledSpec) else compile_spec(spec)
         self.spec = compiled.spec
         if not allow_code:
@@ -98,9 +121,7 @@ class Monitor:
         names = self.spec.events[number].parameters
         if values.keys() != set(names):
             wanted = ", ".join(names) or "nothing"
-            raise MonitorError(
-                f"event `{event}` binds {wanted}, not {', '.join(values) or 'nothing'}", code="MONITOR-003"
-            )
+            raise ValuesError(f"event `{event}` binds {wanted}, not {', '.join(values) or 'nothing'}")
         self._core.emit(number, tuple(values[name] for name in names))
 
     def event(self, name: str) -> _core.Emitter:
@@ -115,16 +136,26 @@ class Monitor:
         first_row: int = 1,
         bad_rows: Literal["stop", "skip"] = "stop",
     ) -> None:
-        """Every row of Arrow data (a table, batches, a stream) as an event, in order.
+        """Every row of Arrow data (a table, a list of batches, a stream) as an event, in order.
 
         The column `event` names the event, a column named like a parameter has its values; the columns
         `time`, `thread`, `location` and `#row` are used if they are there. A row that lacks a value of
         its event raises `TraceError` when all rows before it are done, or is counted with `skip`. The
         data must be valid Arrow data.
         """
+        if bad_rows not in ("stop", "skip"):
+            raise MonitorError(f"bad_rows is 'stop' or 'skip', not {bad_rows!r}", code="MONITOR-008")
+        if isinstance(data, list | tuple):
+            for batch in data:
+                self.run(batch, source=source, first_row=first_row, bad_rows=bad_rows)
+                first_row += len(batch)
+            return
+        if not hasattr(data, "__arrow_c_stream__") and not hasattr(data, "__arrow_c_array__"):
+            hint = "give a table, a record batch, a list of them, or a reader, of any library that speaks Arrow"
+            raise MonitorError(f"a {type(data).__name__} is no Arrow data", hint=hint, code="MONITOR-004")
         try:
             bad = self._core.run(data, source, first_row, bad_rows == "skip")
-        except (TypeError, ValueError) as error:
+        except ValueError as error:
             raise MonitorError(str(error), code="MONITOR-004") from error
         if bad is not None:
             raise _bad_row(source, *bad)
@@ -425,9 +456,9 @@ def _save_variables(instance: Instance) -> str:
 
 def _bad_row(source: str, why: str, row: int, column: str, event: str, type_: str) -> TraceError:
     messages = {
-        "null": (f"event `{event}` has no value for `{column}`", "give one, or skip such rows"),
+        "null": (f"event `{event}` has no value for `{column}`", "give one, or skip bad rows"),
         "missing": (f"there is no column `{column}`, which event `{event}` needs", "add it, or name it by `bind`"),
-        "type": (f"column `{column}` has the unsupported type `{type_}`", "cast it to text or a number"),
+        "type": (f"column `{column}` has an unsupported type (Arrow format `{type_}`)", "cast it to text"),
         "no-event": ("the row names no event", "fill the column `event`, or skip such rows"),
         "dictionary": (f"column `{column}` refers outside of its dictionary", "the data is damaged"),
     }
