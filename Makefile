@@ -42,7 +42,8 @@ test: lint core-test python-test other-pythons ## everything a change must pass
 test-all: export MOPSUS_CASES := 200000
 test-all: export MOPSUS_FUZZ_BYTES := 10000000
 test-all: export MOPSUS_WHEEL := 1
-test-all: test ## the same with many more random cases, and a built wheel
+test-all: export MOPSUS_RANDOM := 1
+test-all: test ## the same with many more random cases, new ones each time, and a built wheel
 
 bench: $(VENV)/.built $(VENV)/.peers ## measure, print the table, store the JSON
 	$(call say,benchmarks)

@@ -14,7 +14,7 @@ from mopsus.spec.source import Source
 COMMENT = r"//[^\n]*|/\*(?:(?!\*/).)*+\*/|#(?!\w)[^\n]*"
 """Comments in a formula. `#word` is none: rewriting rules use it."""
 
-_GAP = re.compile(rf"(?:\s|{COMMENT})+", re.DOTALL)
+GAP = re.compile(rf"(?:\s|{COMMENT})+", re.DOTALL)
 
 
 def normalise(raw: str) -> tuple[str, list[int]]:
@@ -22,7 +22,7 @@ def normalise(raw: str) -> tuple[str, list[int]]:
     characters: list[str] = []
     offsets: list[int] = []
     at = 0
-    for gap in _GAP.finditer(raw):
+    for gap in GAP.finditer(raw):
         characters += raw[at : gap.start()]
         offsets += range(at, gap.start())
         if characters and gap.end() < len(raw):

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from mopsus.spec import pytext
 from mopsus.spec.diagnostics import suggest
 from mopsus.spec.errors import Findings
-from mopsus.spec.formula import COMMENT, normalise
+from mopsus.spec.formula import COMMENT, GAP, normalise
 from mopsus.spec.pointcuts import PRIMITIVES
 
 KEYWORDS = ("creation", "event", "var")
@@ -329,6 +329,9 @@ class _Scanner:
         self.take("WORD", item, label.end(1))
         self.more()
         self.punctuation(item)
+        gap = GAP.match(self.text, self.at)
+        if _AT_ITEM.match(self.text, gap.end() if gap else self.at):
+            return
         start = end = self.at
         while stop := _FORMULA_STOP.search(self.text, end):
             end = stop.start()
