@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mopsus.events.trace import CheckResult
     from mopsus.events.trace.session import OnVerdict, TraceMonitor
     from mopsus.logics import CompiledSpec
-    from mopsus.model import Diagnostic, Spec, TableMachine, Verdict
+    from mopsus.model import Diagnostic, Machine, Spec, Verdict
     from mopsus.report import Options, Reporter
 
 SPEC_SUFFIX = ".mop"
@@ -242,7 +242,7 @@ def can_draw() -> bool:
     return shutil.which("dot") is not None
 
 
-def draw_svg(machine: TableMachine) -> str:
+def draw_svg(machine: Machine) -> str:
     """The machine as an SVG element."""
     from mopsus.cli.picture import draw_picture
 

@@ -12,7 +12,7 @@ import typer
 from mopsus.cli.messages import CommandError, unknown
 
 if TYPE_CHECKING:
-    from mopsus.model import Property, Spec, TableMachine
+    from mopsus.model import Machine, Property, Spec
 
 
 class Form(StrEnum):
@@ -60,7 +60,7 @@ def graph(
     return 0
 
 
-def render(machine: TableMachine, form: Form, title: str) -> bytes:
+def render(machine: Machine, form: Form, title: str) -> bytes:
     """The drawing of one machine, as it goes into a file."""
     if form in (Form.SVG, Form.PNG):
         from mopsus.cli.picture import draw_picture

@@ -9,10 +9,10 @@ import shutil
 import subprocess
 
 from mopsus.cli.messages import CommandError
-from mopsus.model import TableMachine
+from mopsus.model import Machine
 
 
-def draw_picture(machine: TableMachine, form: str, title: str = "") -> bytes:
+def draw_picture(machine: Machine, form: str, title: str = "") -> bytes:
     """The machine as `svg` or `png`; `CommandError` where Graphviz is missing or fails."""
     from mopsus.logics import draw
 

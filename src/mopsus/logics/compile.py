@@ -6,7 +6,7 @@ are, which handlers may reset the machine, and where in the file a fault is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from mopsus.logics.place import Places
 from mopsus.logics.registry import load_logic
 from mopsus.logics.reset import may_reset
 from mopsus.logics.text import suggestion
-from mopsus.model import Diagnostic, Property, Severity, Spec, TableMachine
+from mopsus.model import Diagnostic, Machine, Property, Severity, Spec
 from mopsus.spec.source import Source
 
 
@@ -24,7 +24,7 @@ class CompiledSpec:
     """A spec with a machine for each of its properties, in order."""
 
     spec: Spec
-    machines: tuple[TableMachine, ...]
+    machines: tuple[Machine, ...]
     severities: Mapping[tuple[str, str], Severity]
     """By property name and category, for every category that can be reported."""
     warnings: tuple[Diagnostic, ...] = ()
@@ -63,11 +63,12 @@ def compile_spec(spec: Spec, source: Source | None = None) -> CompiledSpec:
         (
             *_unused_events(spec, compiled, places),
             *(warning for each in compiled for warning in _unreachable(each, places)),
+            *(warning for each in compiled for warning in _remarks(each, places)),
         ),
     )
 
 
-def compile_property(spec: Spec, prop: Property, source: Source | None = None) -> TableMachine:
+def compile_property(spec: Spec, prop: Property, source: Source | None = None) -> Machine:
     """The machine of one property of `spec`; `LogicError` with located diagnostics if it is wrong."""
     return _compile(spec, prop, Places(source)).machine
 
@@ -77,7 +78,7 @@ class _Compiled:
     property: Property
     logic: Logic
     formula: Any
-    machine: TableMachine
+    machine: Machine
 
 
 def _compile(spec: Spec, prop: Property, places: Places) -> _Compiled:
@@ -190,10 +191,15 @@ def _unused_events(spec: Spec, compiled: list[_Compiled], places: Places) -> lis
     ]
 
 
+def _remarks(each: _Compiled, places: Places) -> Iterator[Diagnostic]:
+    for remark in each.machine.remarks:
+        span, line = places.formula(each.property, remark.offset, remark.length or len(each.property.formula))
+        yield Diagnostic(remark.code, remark.message, span, remark.hint, line, warning=True)
+
+
 def _unreachable(each: _Compiled, places: Places) -> list[Diagnostic]:
     machine, prop = each.machine, each.property
-    entered = {target for row in machine.table for target in row}
-    reached = frozenset[str]().union(*(machine.categories[state] for state in entered)) & machine.goal
+    reached = machine.reportable()
     if not reached:
         goal = " or ".join(f"'{category}'" for category in sorted(machine.goal))
         span, line = places.formula(prop, 0, len(prop.formula))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from mopsus.model import MopsusError, Severity, TableMachine
+from mopsus.model import Machine, MopsusError, Severity
 from mopsus.spec.diagnostics import render_all
 
 
@@ -70,7 +70,7 @@ class Logic:
     print: Callable[[Any], str]
     categories: Callable[[Any], frozenset[str]]
     events: Callable[[Any], frozenset[str]]
-    compile: Callable[[Any, Request], TableMachine]
+    compile: Callable[[Any, Request], Machine]
     reference: Callable[[Any, tuple[str, ...], Sequence[str]], frozenset[str]]
     default_goal: tuple[str, ...]
     """Reported when a property has no handlers."""

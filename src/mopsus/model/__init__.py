@@ -1,7 +1,7 @@
 """Stage 0: Event, Spec, Machine and Verdict as plain data that every stage may import."""
 
 from mopsus.model.errors import Diagnostic, MopsusError, Span, TraceError
-from mopsus.model.machine import Families, TableMachine
+from mopsus.model.machine import Families, Machine, Remark, TableMachine
 from mopsus.model.spec import (
     BindingMode,
     Code,
@@ -25,12 +25,14 @@ __all__ = [
     "Event",
     "Families",
     "Handler",
+    "Machine",
     "Modifiers",
     "MopsusError",
     "ObjectRef",
     "Parameter",
     "Pointcut",
     "Property",
+    "Remark",
     "Scalar",
     "Severity",
     "Span",

@@ -15,21 +15,26 @@ Families: TypeAlias = "Mapping[str, frozenset[frozenset[str]]]"
 
 
 @dataclass(frozen=True, slots=True)
-class TableMachine:
-    """A finite Moore machine: `table[state][letter]` is the next state, complete.
+class Remark:
+    """Something odd about a formula, at `offset` (and `length` characters on) of its text."""
 
-    States and letters are numbered from 0. Only categories in `goal` are ever reported,
-    and all analyses below are for reports of categories in `goal`.
+    code: str
+    message: str
+    hint: str = ""
+    offset: int = 0
+    length: int = 0
+    """0: all of the formula."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """What machines of every kind have in common.
+
+    Only categories in `goal` are ever reported, and all analyses are for reports of categories in `goal`.
     """
 
     alphabet: tuple[str, ...]
-    initial: int
-    table: tuple[tuple[int, ...], ...]
-    categories: tuple[frozenset[str], ...]  # of each state, all that the logic names
-    names: tuple[str, ...]  # of each state, for drawings
     goal: frozenset[str]
-    final: tuple[frozenset[str], ...]
-    """Of each state, the categories that it has and that every state reachable from it has."""
     creation: frozenset[str]
     """Events that can be the first of a trace that reaches a goal."""
     enable: Mapping[str, Families] = field(repr=False)
@@ -38,8 +43,34 @@ class TableMachine:
     coenable: Mapping[str, Families] = field(repr=False)
     """By goal category, then event: the non-empty sets of events still to come on some way to the goal.
     A family that has the empty set stands for one with too many sets to list: nothing is known to be needed."""
+    truth: Mapping[str, bool | None] = field(default_factory=dict)
+    """The truth value that a category stands for, where the logic has one."""
+    remarks: tuple[Remark, ...] = ()
+
+    def reportable(self) -> frozenset[str]:
+        """The goal categories that some trace may reach; all, where that cannot be decided."""
+        return self.goal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableMachine(Machine):
+    """A finite Moore machine: `table[state][letter]` is the next state, complete.
+
+    States and letters are numbered from 0.
+    """
+
+    initial: int
+    table: tuple[tuple[int, ...], ...]
+    categories: tuple[frozenset[str], ...]
+    """Of each state, all that the logic names."""
+    names: tuple[str, ...]
+    """Of each state, for drawings."""
+    final: tuple[frozenset[str], ...]
+    """Of each state, the categories that it has and that every state reachable from it has."""
     alive: tuple[frozenset[frozenset[str]], ...] = field(repr=False)
     """Of each state, the minimal sets of events that take it to a further report; none: it never reports again.
     The empty set stands for too many sets to list: nothing is known to be needed."""
-    truth: Mapping[str, bool | None] = field(default_factory=dict)
-    """The truth value that a category stands for, where the logic has one."""
+
+    def reportable(self) -> frozenset[str]:
+        entered = {target for row in self.table for target in row}
+        return frozenset[str]().union(*(self.categories[state] for state in entered)) & self.goal

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from mopsus.logics import CompiledSpec
-from mopsus.model import Spec, TableMachine
+from mopsus.model import Machine, Spec, TableMachine
 
 Mask: TypeAlias = int
 EventArgs: TypeAlias = "tuple[str, list[int], bool, bool, list[Mask]]"
-MachineArgs: TypeAlias = "tuple[int, int, list[int], list[list[int]], list[list[int]], list[list[Mask]]]"
+MachineArgs: TypeAlias = "tuple[str, tuple[Any, ...]]"
+"""The kind of a machine and what the core's constructor of that kind takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ def make_plan(compiled: CompiledSpec) -> Plan:
     machines = compiled.machines
     declared = {event.name for event in spec.events if event.creation}
     creation = declared or _creation(machines, masks)
-    if machines and not any(machine.alive[machine.initial] for machine in machines) and not _has_code(spec):
+    if machines and not any(machine.reportable() for machine in machines) and not _has_code(spec):
         creation = frozenset()  # nothing can ever be reported
     unions = _unions(masks.values())
     categories = tuple(tuple(sorted(machine.goal)) for machine in machines)
@@ -58,14 +59,14 @@ def _has_code(spec: Spec) -> bool:
     return any(event.condition is not None or event.action is not None for event in spec.events)
 
 
-def _creation(machines: tuple[TableMachine, ...], masks: Mapping[str, Mask]) -> frozenset[str]:
+def _creation(machines: tuple[Machine, ...], masks: Mapping[str, Mask]) -> frozenset[str]:
     if not machines:  # a raw spec reacts to every event
         return frozenset(masks)
     return frozenset[str]().union(*(machine.creation for machine in machines))
 
 
 def _enabled(
-    machines: tuple[TableMachine, ...], event: str, masks: Mapping[str, Mask], unions: frozenset[Mask]
+    machines: tuple[Machine, ...], event: str, masks: Mapping[str, Mask], unions: frozenset[Mask]
 ) -> frozenset[Mask]:
     """The parameter sets from which `event` may extend an instance of some property."""
     if not machines:
@@ -103,8 +104,15 @@ def _minimal(masks: Iterable[Mask]) -> list[Mask]:
     return kept
 
 
-def _machine(machine: TableMachine, categories: tuple[str, ...], masks: Mapping[str, Mask]) -> MachineArgs:
+def _machine(machine: Machine, categories: tuple[str, ...], masks: Mapping[str, Mask]) -> MachineArgs:
     numbers = {category: k for k, category in enumerate(categories)}
+    match machine:
+        case TableMachine():
+            return "table", _table(machine, numbers, masks)
+    raise TypeError(f"the core runs no {type(machine).__name__}")
+
+
+def _table(machine: TableMachine, numbers: Mapping[str, int], masks: Mapping[str, Mask]) -> tuple[Any, ...]:
     return (
         len(machine.table),
         machine.initial,
@@ -117,4 +125,4 @@ def _machine(machine: TableMachine, categories: tuple[str, ...], masks: Mapping[
 
 def _raw(masks: Mapping[str, Mask]) -> MachineArgs:
     """One state that never reports, kept for as long as some event can still act on it."""
-    return (1, 0, [0] * len(masks), [[]], [[]], [_minimal(masks.values())])
+    return "table", (1, 0, [0] * len(masks), [[]], [[]], [_minimal(masks.values())])

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Protocol, TextIO, TypeAlias
 
-from mopsus.model import Spec, TableMachine, Verdict
+from mopsus.model import Machine, Spec, Verdict
 from mopsus.report.messages import ReportError
 from mopsus.report.output import Output
 from mopsus.report.summary import Summary
@@ -50,9 +50,9 @@ class Options:
     """What is known before the run. A format uses what concerns it."""
 
     specs: tuple[Spec, ...] = ()
-    machines: Mapping[tuple[str, str], TableMachine] = field(default_factory=dict)
+    machines: Mapping[tuple[str, str], Machine] = field(default_factory=dict)
     """By spec and property; explanations name states if the machine is here."""
-    draw: Callable[[TableMachine], str] | None = None
+    draw: Callable[[Machine], str] | None = None
     """Draws a machine as an SVG element."""
     find_lines: Callable[[str, Collection[int]], Mapping[int, int]] | None = None
     """Finds the lines on which some rows of a source stand, as far as they stand on lines; None: unknown."""

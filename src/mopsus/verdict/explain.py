@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mopsus.model import Severity, TableMachine, Verdict, WitnessEvent
+from mopsus.model import Machine, Severity, TableMachine, Verdict, WitnessEvent
 from mopsus.model.text import default_message, listing, printable, show_binding, show_place, show_time, source_of
 
 HISTORY = 32
@@ -35,7 +35,7 @@ class Explanation:
     remarks: tuple[str, ...] = ()
 
 
-def explain(verdict: Verdict, machine: TableMachine | None = None, history: int = HISTORY) -> Explanation:
+def explain(verdict: Verdict, machine: Machine | None = None, history: int = HISTORY) -> Explanation:
     """Explain a verdict, with states and alternatives if the property's machine is given.
 
     `history` is the monitor's limit on witnesses: one that long may lack its beginning.
@@ -48,15 +48,16 @@ def explain(verdict: Verdict, machine: TableMachine | None = None, history: int 
     truncated = len(witness) >= history
     if witness and truncated:
         remarks.append(f"Only the last {len(witness)} events are known.")
-    layers = _possible_states(machine, witness, verdict.category, truncated) if machine else []
-    if machine is None or not layers:
+    finite = machine if isinstance(machine, TableMachine) else None
+    layers = _possible_states(finite, witness, verdict.category, truncated) if finite else []
+    if finite is None or not layers:
         return Explanation(message, tuple(Step(item) for item in witness), source, tuple(remarks))
     steps = tuple(
-        Step(item, machine.names[min(states)] if len(states) == 1 else None)
+        Step(item, finite.names[min(states)] if len(states) == 1 else None)
         for item, states in zip(witness, layers[1:], strict=True)
     )
     if verdict.severity is not Severity.NOTE and len(layers[-2]) == 1:
-        remarks += _alternatives(machine, min(layers[-2]), witness[-1].event, verdict.category)
+        remarks += _alternatives(finite, min(layers[-2]), witness[-1].event, verdict.category)
     return Explanation(message, steps, source, tuple(remarks))
 
 

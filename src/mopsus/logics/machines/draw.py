@@ -6,7 +6,7 @@ Pictures are made from DOT by Graphviz, which is a program; this stage runs none
 from __future__ import annotations
 
 from mopsus.logics.logic import LogicError
-from mopsus.model import TableMachine
+from mopsus.model import Machine, TableMachine
 
 FORMATS = ("text", "dot", "mermaid")
 
@@ -14,8 +14,10 @@ OTHERS = "others"
 """How a drawing calls all events of a state that are not drawn on their own."""
 
 
-def draw(machine: TableMachine, form: str, title: str = "") -> str:
+def draw(machine: Machine, form: str, title: str = "") -> str:
     """The machine in one of `FORMATS`; `LogicError` for any other."""
+    if not isinstance(machine, TableMachine):
+        raise LogicError("this machine has no states to draw", code="LOGIC-014")
     match form:
         case "text":
             return draw_text(machine, title)

@@ -13,7 +13,7 @@ from html import escape
 from importlib.resources import files
 from textwrap import dedent
 
-from mopsus.model import Diagnostic, MopsusError, Property, Severity, Spec, TableMachine, Verdict
+from mopsus.model import Diagnostic, Machine, MopsusError, Property, Severity, Spec, Verdict
 from mopsus.model.text import printable, show_binding, show_place, show_time
 from mopsus.report.reporter import Destination, Format, GroupedReporter, Options, Reporter
 from mopsus.report.summary import Summary, count, doc_link, finding_line, show_rate, summary_line
@@ -180,7 +180,7 @@ def _examples(examples: list[Verdict], more: int) -> str:
     return f'<div class="others"><h3>Also seen</h3><ul>{rows}{rest}</ul></div>'
 
 
-def _machine(machine: TableMachine | None, spec: Spec, property_name: str, options: Options) -> str:
+def _machine(machine: Machine | None, spec: Spec, property_name: str, options: Options) -> str:
     if machine is None or options.draw is None:
         return ""
     drawing = options.draw(machine)
