@@ -1,5 +1,6 @@
 """Stage 0: Event, Spec, Machine and Verdict as plain data that every stage may import."""
 
+from mopsus.model.drawing import Drawing, Edge, Node
 from mopsus.model.errors import Diagnostic, MopsusError, Span, TraceError
 from mopsus.model.machine import Families, Machine, Remark, TableMachine
 from mopsus.model.spec import (
@@ -22,12 +23,15 @@ __all__ = [
     "BindingMode",
     "Code",
     "Diagnostic",
+    "Drawing",
+    "Edge",
     "Event",
     "Families",
     "Handler",
     "Machine",
     "Modifiers",
     "MopsusError",
+    "Node",
     "ObjectRef",
     "Parameter",
     "Pointcut",

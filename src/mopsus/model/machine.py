@@ -10,8 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from mopsus.model.drawing import Drawing, Edge, Node
+
 Families: TypeAlias = "Mapping[str, frozenset[frozenset[str]]]"
 """For each event, a set of event sets."""
+
+OTHERS = "others"
+"""How a drawing calls all events of a state that are not drawn on their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +56,14 @@ class Machine:
         """The goal categories that some trace may reach; all, where that cannot be decided."""
         return self.goal
 
+    def drawing(self) -> Drawing:
+        """What a picture of the machine shows; every kind has one."""
+        raise NotImplementedError
+
+    def _reports(self) -> str:
+        """The last words of a drawing's summary."""
+        return f"reports {', '.join(sorted(self.goal)) or 'nothing'}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableMachine(Machine):
@@ -70,7 +83,50 @@ class TableMachine(Machine):
     alive: tuple[frozenset[frozenset[str]], ...] = field(repr=False)
     """Of each state, the minimal sets of events that take it to a further report; none: it never reports again.
     The empty set stands for too many sets to list: nothing is known to be needed."""
+    presumed: tuple[bool | None, ...] = ()
+    """Of each state, whether the formula presumably holds if the trace ends there; None where a verdict is final
+    or the logic does not say. Empty unless the end of traces was asked for."""
 
     def reportable(self) -> frozenset[str]:
         entered = {target for row in self.table for target in row}
         return frozenset[str]().union(*(self.categories[state] for state in entered)) & self.goal
+
+    def drawing(self) -> Drawing:
+        count = len(self.table)
+        size = f"{count} state{'s' * (count > 1)}"
+        return Drawing(
+            nodes=tuple(
+                Node(name, self._note(state), bool(self.categories[state] & self.goal))
+                for state, name in enumerate(self.names)
+            ),
+            edges=tuple(Edge(state, label, target) for state in range(count) for label, target in self._edges(state)),
+            initial=self.initial,
+            summary=f"{size}, starts in {self.names[self.initial]}, {self._reports()}",
+        )
+
+    def _note(self, state: int) -> str:
+        """What a state reports, unless its name says it; for ever or only as long as it is there."""
+        parts = [
+            category + (" for good" if category in self.final[state] else "")
+            for category in sorted(self.categories[state] & self.goal)
+        ]
+        return ", ".join(parts) if parts != [self.names[state]] else ""
+
+    def _edges(self, state: int) -> list[tuple[str, int]]:
+        """The transitions of a state as (label, target), one for each target.
+
+        The target of most events comes last, labelled `others` if they are three or more, `every event` if they
+        are all.
+        """
+        events: dict[int, list[str]] = {}
+        for letter, target in enumerate(self.table[state]):
+            events.setdefault(target, []).append(self.alphabet[letter])
+        if len(events) == 1 and len(self.alphabet) > 1:
+            return [("every event", next(iter(events)))]
+        common = max(events, key=lambda target: len(events[target]), default=None)
+        edges = [(", ".join(names), target) for target, names in events.items() if target != common]
+        if common is not None:
+            names = events[common]
+            # An event of that name would make the word ambiguous.
+            edges.append((OTHERS if len(names) > 2 and OTHERS not in self.alphabet else ", ".join(names), common))
+        return edges

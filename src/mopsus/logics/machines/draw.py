@@ -1,109 +1,77 @@
 """Stage 2: a machine drawn for people: text for a terminal, DOT, Mermaid.
 
-Pictures are made from DOT by Graphviz, which is a program; this stage runs none.
+What is drawn, the machine says itself (`Machine.drawing`); here it gets its form. Pictures are
+made from DOT by Graphviz, which is a program; this stage runs none.
 """
 
 from __future__ import annotations
 
 from mopsus.logics.logic import LogicError
-from mopsus.model import Machine, TableMachine
+from mopsus.model import Drawing, Machine, Node
 
 FORMATS = ("text", "dot", "mermaid")
-
-OTHERS = "others"
-"""How a drawing calls all events of a state that are not drawn on their own."""
 
 
 def draw(machine: Machine, form: str, title: str = "") -> str:
     """The machine in one of `FORMATS`; `LogicError` for any other."""
-    if not isinstance(machine, TableMachine):
-        raise LogicError("this machine has no states to draw", code="LOGIC-014")
     match form:
         case "text":
-            return draw_text(machine, title)
+            return draw_text(machine.drawing(), title)
         case "dot":
-            return draw_dot(machine, title)
+            return draw_dot(machine.drawing(), title)
         case "mermaid":
-            return draw_mermaid(machine, title)
+            return draw_mermaid(machine.drawing(), title)
     raise LogicError(f"unknown drawing format '{form}'", code="LOGIC-014", hint="there is: " + ", ".join(FORMATS))
 
 
-def draw_text(machine: TableMachine, title: str = "") -> str:
-    """A listing for the terminal: `>` marks the initial state, `*` a state that reports; a word says what."""
-    count = len(machine.table)
-    goal = ", ".join(sorted(machine.goal)) or "nothing"
-    begin = machine.names[machine.initial]
-    head = f"{title + ': ' if title else ''}{count} state{'s' * (count > 1)}, starts in {begin}, reports {goal}"
-    lines = [head]
-    width = max((len(label) for state in range(count) for label, _ in _edges(machine, state)), default=0)
-    for state in range(count):
-        marks = (">" if state == machine.initial else " ") + ("*" if _reported(machine, state) else " ")
-        lines.append(f"{marks} {machine.names[state]}{_note(machine, state)}")
-        for label, target in _edges(machine, state):
-            where = "stays" if target == state else machine.names[target]
-            lines.append(f"       {label:<{width}} -> {where}")
+def draw_text(drawing: Drawing, title: str = "") -> str:
+    """A listing for the terminal: `>` marks the initial node, `*` a node that reports; a word says what."""
+    lines = [f"{title + ': ' if title else ''}{drawing.summary}", *drawing.remarks]
+    width = max((len(edge.label) for edge in drawing.edges), default=0)
+    leaving: list[list[str]] = [[] for _ in drawing.nodes]
+    for edge in drawing.edges:
+        where = "stays" if edge.target == edge.source else drawing.nodes[edge.target].name
+        leaving[edge.source].append(f"       {edge.label:<{width}} -> {where}")
+    for number, node in enumerate(drawing.nodes):
+        marks = (">" if number == drawing.initial else " ") + ("*" if node.reports else " ")
+        lines += [f"{marks} {node.name}{_bracketed(node, ' ')}", *leaving[number]]
     return "\n".join(lines) + "\n"
 
 
-def draw_dot(machine: TableMachine, title: str = "") -> str:
-    """A Graphviz digraph; states that report have a double border."""
+def draw_dot(drawing: Drawing, title: str = "") -> str:
+    """A Graphviz digraph; nodes that report have a double border."""
     lines = [f"digraph {_quote(title or 'machine')} {{", "  rankdir=LR;", "  node [shape=box, style=rounded];"]
-    if title:
-        lines.append(f"  label={_quote(title)};")
-    lines.append("  start [shape=point];")
-    for state, name in enumerate(machine.names):
-        border = ", peripheries=2" if _reported(machine, state) else ""
-        label = _quote(name) if not _note(machine, state) else _quote(f"{name}\n{_note(machine, state).strip()}")
-        lines.append(f"  n{state} [label={label}{border}];")
-    lines.append(f"  start -> n{machine.initial};")
-    for state in range(len(machine.table)):
-        lines += [f"  n{state} -> n{target} [label={_quote(label)}];" for label, target in _edges(machine, state)]
+    if caption := "\n".join([*([title] if title else []), *drawing.remarks]):
+        lines.append(f"  label={_quote(caption)};")
+    if drawing.initial is not None:
+        lines.append("  start [shape=point];")
+    for number, node in enumerate(drawing.nodes):
+        border = ", peripheries=2" if node.reports else ""
+        lines.append(f"  n{number} [label={_quote(node.name + _bracketed(node, chr(10)))}{border}];")
+    if drawing.initial is not None:
+        lines.append(f"  start -> n{drawing.initial};")
+    lines += [f"  n{edge.source} -> n{edge.target} [label={_quote(edge.label)}];" for edge in drawing.edges]
     return "\n".join([*lines, "}"]) + "\n"
 
 
-def draw_mermaid(machine: TableMachine, title: str = "") -> str:
-    """A Mermaid state diagram; states that report have the class `report`."""
+def draw_mermaid(drawing: Drawing, title: str = "") -> str:
+    """A Mermaid state diagram; nodes that report have the class `report`."""
     lines = ["---", f"title: {_mermaid(title)}", "---"] if title else []
     lines += ["stateDiagram-v2", "  direction LR", "  classDef report stroke-width:3px"]
-    for state, name in enumerate(machine.names):
-        lines.append(f'  state "{_mermaid(name + _note(machine, state))}" as n{state}')
-    lines.append(f"  [*] --> n{machine.initial}")
-    for state in range(len(machine.table)):
-        lines += [f"  n{state} --> n{target}: {_mermaid(label)}" for label, target in _edges(machine, state)]
-    lines += [f"  class n{state} report" for state in range(len(machine.table)) if _reported(machine, state)]
+    lines += [f"  %% {remark}" for remark in drawing.remarks]
+    for number, node in enumerate(drawing.nodes):
+        lines.append(f'  state "{_mermaid(node.name + _bracketed(node, " "))}" as n{number}')
+    if drawing.initial is not None:
+        lines.append(f"  [*] --> n{drawing.initial}")
+    for edge in drawing.edges:
+        label = f": {_mermaid(edge.label)}" if edge.label else ""
+        lines.append(f"  n{edge.source} --> n{edge.target}{label}")
+    lines += [f"  class n{number} report" for number, node in enumerate(drawing.nodes) if node.reports]
     return "\n".join(lines) + "\n"
 
 
-def _reported(machine: TableMachine, state: int) -> frozenset[str]:
-    return machine.categories[state] & machine.goal
-
-
-def _note(machine: TableMachine, state: int) -> str:
-    """What a state reports, in brackets, unless its name says it; for ever or only as long as it is there."""
-    parts = [
-        category + (" for good" if category in machine.final[state] else "")
-        for category in sorted(_reported(machine, state))
-    ]
-    return f" [{', '.join(parts)}]" if parts and parts != [machine.names[state]] else ""
-
-
-def _edges(machine: TableMachine, state: int) -> list[tuple[str, int]]:
-    """The transitions of a state as (label, target), one for each target.
-
-    The target of most events comes last, labelled `others` if they are three or more, `every event` if they are all.
-    """
-    events: dict[int, list[str]] = {}
-    for letter, target in enumerate(machine.table[state]):
-        events.setdefault(target, []).append(machine.alphabet[letter])
-    if len(events) == 1 and len(machine.alphabet) > 1:
-        return [("every event", next(iter(events)))]
-    common = max(events, key=lambda target: len(events[target]), default=None)
-    edges = [(", ".join(names), target) for target, names in events.items() if target != common]
-    if common is not None:
-        names = events[common]
-        # An event of that name would make the word ambiguous.
-        edges.append((OTHERS if len(names) > 2 and OTHERS not in machine.alphabet else ", ".join(names), common))
-    return edges
+def _bracketed(node: Node, before: str) -> str:
+    return f"{before}[{node.note}]" if node.note else ""
 
 
 def _quote(text: str) -> str:
