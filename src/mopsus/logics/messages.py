@@ -16,7 +16,12 @@ MESSAGES: dict[str, str] = {
     "LOGIC-012": "A handler names a category that the formula does not have.",
     "LOGIC-013": "Suffix matching is asked of a logic or a category that does not have it.",
     "LOGIC-014": "There is no drawing of that form.",
+    "LOGIC-015": "The formula uses an operator or an interval that its logic does not have.",
+    "LOGIC-016": "The formula reads differently in different systems unless parentheses settle it.",
+    "LOGIC-017": "No trace can ever decide the formula, so there is nothing to monitor.",
+    "LOGIC-018": "A part of Mopsus that is not installed is needed.",
     "LOGIC-020": "Warning: an event is declared, but no formula speaks of it and it has no action.",
     "LOGIC-021": "Warning: a handler waits for a category that cannot be reached.",
     "LOGIC-022": "Warning: a property can never report anything.",
+    "LOGIC-023": "Warning: after some traces the formula can no longer be decided.",
 }

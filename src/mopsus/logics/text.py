@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -23,15 +23,22 @@ def load_grammar(path: Path, transformer: Transformer[Token, object]) -> Lark:
     return Lark(path.read_text(encoding="utf-8"), parser="lalr", lexer="contextual", transformer=transformer)
 
 
-def run_parser(parser: Lark, text: str, words: Mapping[str, str]) -> Any:  # noqa: ANN401 - each logic has its own formulas
+def run_parser(parser: Lark, text: str, words: Mapping[str, str], settle: Callable[[Token], None] | None = None) -> Any:  # noqa: ANN401 - each logic has its own formulas
     """Parse `text`; a syntax error becomes a `FormulaError` at its place.
 
-    `words` says, by terminal name, how to call a terminal in a message.
+    `words` says, by terminal name, how to call a terminal in a message. `settle` may change
+    the type of a token before the parser sees it, for grammars in which that depends on the spec.
     """
+    from lark import Token
     from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
     try:
-        return parser.parse(text)
+        if settle is None:
+            return parser.parse(text)
+        stepwise = parser.parse_interactive(text)
+        for token in stepwise.iter_parse():
+            settle(token)
+        return stepwise.feed_token(Token("$END", "", len(text)))
     except UnexpectedCharacters as error:
         at = error.pos_in_stream or 0
         _refuse(f"unexpected character '{text[at]}'", at, 1, error.allowed or (), words)
