@@ -4,7 +4,7 @@
 """
 
 from mopsus.logics.compile import CompiledSpec, compile_property, compile_spec
-from mopsus.logics.logic import FormulaError, Logic, LogicError, Request
+from mopsus.logics.logic import FormulaError, Logic, LogicError, Request, Turn
 from mopsus.logics.machines.compare import distinguish
 from mopsus.logics.machines.draw import FORMATS, draw
 from mopsus.logics.messages import MESSAGES
@@ -18,6 +18,7 @@ __all__ = [
     "Logic",
     "LogicError",
     "Request",
+    "Turn",
     "compile_property",
     "compile_spec",
     "distinguish",

@@ -7,7 +7,7 @@ are, which handlers may reset the machine, and where in the file a fault is.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from mopsus.logics.logic import FormulaError, Logic, LogicError, Request
@@ -30,10 +30,11 @@ class CompiledSpec:
     warnings: tuple[Diagnostic, ...] = ()
 
 
-def compile_spec(spec: Spec, source: Source | None = None) -> CompiledSpec:
+def compile_spec(spec: Spec, source: Source | None = None, *, allow_unmonitorable: bool = False) -> CompiledSpec:
     """Machines for all properties of `spec`.
 
     `source` is the text that it was read from, to place findings; without it, its file is read again.
+    A formula that no trace can ever decide is a fault unless `allow_unmonitorable`.
     `LogicError` with a diagnostic for every fault found, in all properties.
     """
     places = Places(source)
@@ -41,7 +42,7 @@ def compile_spec(spec: Spec, source: Source | None = None) -> CompiledSpec:
     faults: list[LogicError] = []
     for prop in spec.properties:
         try:
-            compiled.append(_compile(spec, prop, places))
+            compiled.append(_compile(spec, prop, places, allow_unmonitorable))
         except LogicError as error:
             faults.append(error)
     if faults:
@@ -68,9 +69,11 @@ def compile_spec(spec: Spec, source: Source | None = None) -> CompiledSpec:
     )
 
 
-def compile_property(spec: Spec, prop: Property, source: Source | None = None) -> Machine:
+def compile_property(
+    spec: Spec, prop: Property, source: Source | None = None, *, allow_unmonitorable: bool = False
+) -> Machine:
     """The machine of one property of `spec`; `LogicError` with located diagnostics if it is wrong."""
-    return _compile(spec, prop, Places(source)).machine
+    return _compile(spec, prop, Places(source), allow_unmonitorable).machine
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +84,7 @@ class _Compiled:
     machine: Machine
 
 
-def _compile(spec: Spec, prop: Property, places: Places) -> _Compiled:
+def _compile(spec: Spec, prop: Property, places: Places, allow_unmonitorable: bool) -> _Compiled:
     alphabet = tuple(event.name for event in spec.events)
     try:
         logic = load_logic(prop.logic)
@@ -92,7 +95,8 @@ def _compile(spec: Spec, prop: Property, places: Places) -> _Compiled:
         raise _placed(error, prop, places, 0, len(prop.formula)) from error
     _check_handlers(spec, prop, logic.categories(formula), places)
     try:
-        machine = logic.compile(formula, _request(spec, prop, logic, alphabet))
+        request = replace(_request(spec, prop, logic, alphabet), allow_unmonitorable=allow_unmonitorable)
+        machine = logic.compile(formula, request)
     except FormulaError as error:
         raise _placed(error, prop, places, error.offset, error.length) from error
     except LogicError as error:

@@ -51,6 +51,20 @@ class Request:
     alike: tuple[frozenset[str], ...] = ()
     """Groups of events that the asker does not tell apart within an event set of an analysis.
     Used only when the exact sets are too many: each set then has all events of a group or none."""
+    allow_unmonitorable: bool = False
+    """Make a machine even if no trace can ever decide the formula."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A part of a formula that has another value after an event than before it."""
+
+    position: int
+    """Of the event in the word, from 0."""
+    part: str
+    """The text of the part."""
+    value: bool | None
+    """None: not known any more, or not yet."""
     at_end: bool = False
     """Someone will ask what to presume of a trace that ends undecided: machines say so of each state, if they can."""
     allow_unmonitorable: bool = False
@@ -81,6 +95,9 @@ class Logic:
     notes: frozenset[str] = frozenset()
     """Categories that are good news: a handler for one has severity `note` unless it says otherwise."""
     truth: Mapping[str, bool | None] = field(default_factory=dict)
+    explain: Callable[[Any, tuple[str, ...], Sequence[str], Sequence[float | int | None]], Sequence[Turn]] | None = None
+    """`explain(formula, alphabet, word, times)`: which parts of the formula changed their value at which event of the
+    word, in order; `times` has the time of each event where there is one."""
 
     def severity(self, category: str) -> Severity:
         """The severity of a handled category when the spec gives none."""

@@ -64,6 +64,8 @@ def check_logic(name: str, found: Any, origin: str) -> Logic:  # noqa: ANN401 - 
         raise _bad_plugin(name, origin, "has no summary")
     for field, arity in ARITY.items():
         _check_callable(name, origin, field, getattr(found, field), arity)
+    if found.explain is not None:
+        _check_callable(name, origin, "explain", found.explain, 4)
     _check_names(name, origin, "default_goal", found.default_goal, tuple)
     if not found.default_goal:
         raise _bad_plugin(name, origin, "has an empty 'default_goal'")
