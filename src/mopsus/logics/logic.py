@@ -51,8 +51,10 @@ class Request:
     alike: tuple[frozenset[str], ...] = ()
     """Groups of events that the asker does not tell apart within an event set of an analysis.
     Used only when the exact sets are too many: each set then has all events of a group or none."""
+    at_end: bool = False
+    """Someone will ask what to presume of a trace that ends undecided: machines say so of each state, if they can."""
     allow_unmonitorable: bool = False
-    """Make a machine even if no trace can ever decide the formula."""
+    """Accept a formula that no trace can decide, where it is otherwise refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +67,6 @@ class Turn:
     """The text of the part."""
     value: bool | None
     """None: not known any more, or not yet."""
-    at_end: bool = False
-    """Someone will ask what to presume of a trace that ends undecided: machines say so of each state, if they can."""
-    allow_unmonitorable: bool = False
-    """Accept a formula that no trace can decide, where it is otherwise refused."""
 
 
 @dataclass(frozen=True, slots=True)
