@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "emitter.hpp"
+#include "machines.hpp"
 #include "mopsus/archive.hpp"
 #include "monitor.hpp"
 
@@ -16,8 +17,7 @@ using namespace mopsus::python;
 namespace {
 
 using EventArgs = std::tuple<std::string, std::vector<std::uint8_t>, bool, bool, std::vector<Mask>>;
-using MachineArgs = std::tuple<std::uint32_t, std::uint32_t, std::vector<std::uint32_t>, std::vector<std::vector<std::uint16_t>>,
-                               std::vector<std::vector<std::uint16_t>>, std::vector<std::vector<Mask>>>;
+using MachineArgs = std::tuple<std::string, nb::tuple>;
 
 [[noreturn]] void raise_python() { throw nb::python_error(); }
 
@@ -30,8 +30,7 @@ void construct(PyMonitor* self, const std::vector<std::string>& parameters, cons
     Program program;
     program.parameters = static_cast<unsigned>(parameters.size());
     for (const auto& [name, names, creation, guarded, enable] : events) program.events.push_back({name, names, creation, guarded, enable});
-    for (const auto& [states, initial, next, categories, final, alive] : machines)
-        program.machines.push_back({states, initial, next, categories, final, alive});
+    for (const auto& [kind, arguments] : machines) program.machines.push_back(make_machine(kind, arguments));
     program.binding = binding == "full-binding" ? Binding::Full : binding == "maximal-binding" ? Binding::Maximal : Binding::Any;
     program.connected = connected;
     program.immediate = immediate;

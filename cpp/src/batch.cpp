@@ -346,12 +346,12 @@ void Monitor::Batch::run_stretch(FlatEngine& engine, std::int64_t from, std::int
     std::uint64_t* seen[2] = {counts_.data() + 1, counts_.data() + 1 + counts_.size() / 2};
     for (std::int64_t k = 0; k < count; ++k) ++seen[k & 1][codes[k]];  // ignored ones count at -1
 
-    const std::uint32_t* cells = engine.table().cells();
+    const Word* cells = engine.table().cells();
     std::uint32_t* words = engine.words();
-    const bool plain = time_ == nullptr && location_ == nullptr && number_ == nullptr;
+    const bool bare = time_ == nullptr && location_ == nullptr && number_ == nullptr;
     const auto stamp_of = [&](std::int64_t row) {
         row_ = row;
-        return plain ? Stamp{options_.first_row + row, 0, options_.source, Stamp::Time::None} : stamp();
+        return bare ? Stamp{options_.first_row + row, 0, options_.source, Stamp::Time::None} : stamp();
     };
     for (std::int64_t k = 0; k < count; ++k) {
         if (codes[k] < 0) continue;
@@ -364,16 +364,16 @@ void Monitor::Batch::run_stretch(FlatEngine& engine, std::int64_t from, std::int
             continue;
         }
         std::uint32_t* at = words + slots[k] * kStride;
-        const Table::Row before = at[0];
-        const std::uint32_t cell = cells[before + event];
-        at[0] = Table::row_of(cell);
+        const Word before = at[0];
+        const Word cell = cells[before + event];
+        at[0] = plain(cell);
         if constexpr (kPast) {
             if (cell != before && at[1] != FlatEngine::kDone) {
                 at[1] = engine.history().add(at[1], event, stamp_of(from + k));
                 if (engine.history().full()) engine.compact_history();
             }
         }
-        if ((cell & Table::kNotable) != 0) engine.note(slots[k], event, before, stamp_of(from + k));
+        if ((cell & kNotable) != 0) engine.note(slots[k], event, before, stamp_of(from + k));
     }
 }
 

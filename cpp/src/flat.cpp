@@ -17,6 +17,7 @@ FlatEngine::FlatEngine(const Program& program, Listener& listener)
       history_(program.history),
       stride_(static_cast<std::uint32_t>(program.machines.size()) + (program.history != 0 ? 1 : 0)) {
     for (const EventDecl& event : program.events) guarded_ = guarded_ || event.guarded;
+    if (properties_.size() == 1) table_ = properties_[0].table();
     domains_.push_back(std::make_unique<Domain>(0, values_));
     // Without a parameter there is one instance; it has slot 1, whose value nobody looks up.
     if (program.parameters == 0) domains_[0]->insert(Key::of_bits(KeyKind::Null, 0));
@@ -35,16 +36,16 @@ void FlatEngine::begin(Slot slot) {
         if (program_.variables) users_.resize(slots_, 0);
     }
     std::uint32_t* words = at(slot);
-    for (std::size_t k = 0; k < tables_.size(); ++k) words[k] = tables_[k].initial();
-    if (history_.on()) words[tables_.size()] = 0;
+    for (std::size_t k = 0; k < properties_.size(); ++k) words[k] = properties_[k].begin();
+    if (history_.on()) words[past()] = 0;
     done_[slot] = false;
     if (program_.variables) users_[slot] = listener_.fork(0);
     ++counts_.created;
 }
 
 bool FlatEngine::any_alive(Slot slot) {
-    for (std::size_t k = 0; k < tables_.size(); ++k)
-        if (tables_[k].alive(at(slot)[k], 0)) return true;
+    for (std::size_t k = 0; k < properties_.size(); ++k)
+        if (properties_[k].alive(at(slot)[k], 0)) return true;
     return false;
 }
 
@@ -53,7 +54,8 @@ void FlatEngine::retire(Slot slot) {
     if (done_[slot]) return;
     done_[slot] = true;
     ++counts_.collected;
-    if (history_.on()) at(slot)[tables_.size()] = kDone;
+    for (std::size_t k = 0; k < properties_.size(); ++k) properties_[k].end(at(slot)[k]);
+    if (history_.on()) at(slot)[past()] = kDone;
     if (program_.variables) listener_.drop(std::exchange(users_[slot], 0));
 }
 
@@ -62,8 +64,8 @@ std::vector<Value> FlatEngine::values(Slot slot) const {
     return {domains_[0]->value(slot)};
 }
 
-void FlatEngine::report(Slot slot, unsigned property, EventId event, Table::Row before, const Stamp& stamp) {
-    const Table::Outcome& outcome = tables_[property].outcome(before, event);
+void FlatEngine::report(Slot slot, unsigned property, EventId event, Word before, const Stamp& stamp) {
+    const Outcome& outcome = properties_[property].outcome(before, event);
     for (std::size_t k = 0; k < outcome.categories.size(); ++k) {
         Report report;
         report.property = static_cast<std::uint16_t>(property);
@@ -74,12 +76,12 @@ void FlatEngine::report(Slot slot, unsigned property, EventId event, Table::Row 
         report.instance = {this, 0, slot, domains_[0]->serial(slot)};
         report.user = program_.variables ? users_[slot] : 0;
         report.values = values(slot);
-        if (history_.on()) report.witness = history_.read(at(slot)[tables_.size()]);
+        if (history_.on()) report.witness = history_.read(at(slot)[past()]);
         listener_.report(std::move(report));
     }
 }
 
-void FlatEngine::note(Slot slot, EventId event, Table::Row before, const Stamp& stamp) {
+void FlatEngine::note(Slot slot, EventId event, Word before, const Stamp& stamp) {
     if (done_[slot]) return;
     report(slot, 0, event, before, stamp);
     if (!any_alive(slot)) retire(slot);
@@ -88,7 +90,7 @@ void FlatEngine::note(Slot slot, EventId event, Table::Row before, const Stamp& 
 void FlatEngine::compact_history() {
     history_.compact([&](auto&& visit) {
         for (Slot slot = 0; slot < slots_; ++slot)
-            if (present(slot) && at(slot)[tables_.size()] != kDone) visit(at(slot)[tables_.size()]);
+            if (present(slot) && at(slot)[past()] != kDone) visit(at(slot)[past()]);
     });
 }
 
@@ -107,24 +109,25 @@ void FlatEngine::step(EventId event, const Slot* slots, Origin& origin) {
     std::uint32_t* words = at(slot);
     // Few specifications have many properties; remember the rows before the step on the stack.
     constexpr std::size_t kSmall = 8;
-    std::array<Table::Row, kSmall> small;
-    std::vector<Table::Row> large(tables_.size() > kSmall ? tables_.size() : 0);
-    Table::Row* before = large.empty() ? small.data() : large.data();
-    std::uint32_t cells = 0;
+    std::array<Word, kSmall> small;
+    std::vector<Word> large(properties_.size() > kSmall ? properties_.size() : 0);
+    Word* before = large.empty() ? small.data() : large.data();
+    Word flags = 0;
     bool moved = false;
-    for (std::size_t k = 0; k < tables_.size(); ++k) {
+    for (std::size_t k = 0; k < properties_.size(); ++k) {
         before[k] = words[k];
-        const std::uint32_t cell = tables_[k].step(before[k], event);
-        cells |= cell;
-        words[k] = Table::row_of(cell);
+        const Word after = properties_[k].step(before[k], event, origin);
+        flags |= after;
+        words[k] = plain(after);
         moved = moved || words[k] != before[k];
     }
-    const bool notable = (cells & Table::kNotable) != 0;
+    moved = moved || (flags & kMoved) != 0;
+    const bool notable = (flags & kNotable) != 0;
     if (!notable && !(history_.on() && moved)) return;
     const Stamp stamp = origin.stamp();
-    if (history_.on()) words[tables_.size()] = history_.add(words[tables_.size()], event, stamp);
+    if (history_.on()) words[past()] = history_.add(words[past()], event, stamp);
     if (notable) {
-        for (unsigned k = 0; k < tables_.size(); ++k) report(slot, k, event, before[k], stamp);
+        for (unsigned k = 0; k < properties_.size(); ++k) report(slot, k, event, before[k], stamp);
         if (!any_alive(slot)) retire(slot);
     }
     if (history_.full()) compact_history();
@@ -141,13 +144,18 @@ void FlatEngine::forget(unsigned p, Slot slot) {
 bool FlatEngine::reset(InstanceRef instance) {
     const Slot slot = instance.id;
     if (!present(slot) || done_[slot] || domains_[0]->serial(slot) != instance.serial) return false;
-    for (std::size_t k = 0; k < tables_.size(); ++k) at(slot)[k] = tables_[k].initial();
-    if (history_.on()) at(slot)[tables_.size()] = 0;
+    for (std::size_t k = 0; k < properties_.size(); ++k) {
+        properties_[k].end(at(slot)[k]);
+        at(slot)[k] = properties_[k].begin();
+    }
+    if (history_.on()) at(slot)[past()] = 0;
     return true;
 }
 
 std::size_t FlatEngine::bytes() const {
-    return history_.bytes() + domains_[0]->bytes() + words_.capacity() * sizeof(std::uint32_t) + done_.capacity() / 8 +
+    std::size_t states = 0;
+    for (const Property& property : properties_) states += property.bytes();
+    return states + history_.bytes() + domains_[0]->bytes() + words_.capacity() * sizeof(std::uint32_t) + done_.capacity() / 8 +
            users_.capacity() * sizeof(std::uint64_t);
 }
 
@@ -156,12 +164,12 @@ void FlatEngine::transfer(Archive& archive) {
     for (const Slot slot : slots) {
         const bool done = archive.number(!archive.reading() && done_[slot], 0, 1) != 0;
         if (archive.reading()) begin(slot);
-        for (std::size_t k = 0; k < tables_.size(); ++k) at(slot)[k] = transfer_row(archive, tables_[k], at(slot)[k]);
         if (done) {
             if (archive.reading()) retire(slot);
             continue;
         }
-        if (history_.on()) at(slot)[tables_.size()] = transfer_history(archive, history_, at(slot)[tables_.size()], program_.events.size());
+        for (std::size_t k = 0; k < properties_.size(); ++k) at(slot)[k] = properties_[k].transfer(archive, at(slot)[k]);
+        if (history_.on()) at(slot)[past()] = transfer_history(archive, history_, at(slot)[past()], program_.events.size());
         if (program_.variables) users_[slot] = transfer_user(archive, listener_, users_[slot]);
     }
     archive.field(counts_.created);

@@ -25,22 +25,22 @@ public:
 
     // For the bulk loop over one property: its table, and the words of every slot: the row of the
     // table and, with history, the head of the past.
-    bool bulk() const { return tables_.size() == 1 && !guarded_ && !program_.variables && !program_.immediate; }
-    const Table& table() const { return tables_[0]; }
+    bool bulk() const { return table_ != nullptr && !guarded_ && !program_.variables && !program_.immediate; }
+    const Table& table() const { return *table_; }
     std::uint32_t* words() { return words_.data(); }
     History& history() { return history_; }
     void compact_history();
     // A step of an instance that is there, if it has no consequences beyond its state; else nothing is done.
     bool step_quietly(EventId event, Slot slot) {
         if (history_.on() || !present(slot)) return false;
-        std::uint32_t* words = at(slot);
-        const std::uint32_t cell = tables_[0].step(words[0], event);
-        if ((cell & Table::kNotable) != 0) return false;
+        Word* words = at(slot);
+        const Word cell = table_->step(words[0], event);
+        if ((cell & kNotable) != 0) return false;
         words[0] = cell;
         return true;
     }
     // What a notable step of the bulk loop still has to do.
-    void note(Slot slot, EventId event, Table::Row before, const Stamp& stamp);
+    void note(Slot slot, EventId event, Word before, const Stamp& stamp);
 
     static constexpr std::uint32_t kAbsent = 0xFFFFFFFF;  // for a row: no instance (yet)
     static constexpr std::uint32_t kDone = 0xFFFFFFFF;    // for a head: the instance will never report again
@@ -49,12 +49,14 @@ private:
     std::uint32_t* at(Slot slot) { return &words_[static_cast<std::size_t>(slot) * stride_]; }
     bool present(Slot slot) { return slot < slots_ && at(slot)[0] != kAbsent; }
     void begin(Slot slot);
+    std::size_t past() const { return properties_.size(); }  // where the head of the past stands
     void retire(Slot slot);
-    void report(Slot slot, unsigned property, EventId event, Table::Row before, const Stamp& stamp);
+    void report(Slot slot, unsigned property, EventId event, Word before, const Stamp& stamp);
     bool any_alive(Slot slot);
     std::vector<Value> values(Slot slot) const;
 
     bool guarded_ = false;
+    const Table* table_ = nullptr;  // of the only property, if it has one
     History history_;
     std::uint32_t stride_;      // a row per property, and the head of the past with history
     std::uint32_t slots_ = 0;   // room for so many

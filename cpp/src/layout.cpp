@@ -135,7 +135,7 @@ void SlicingEngine::lay_out() {
         std::uint32_t words = static_cast<std::uint32_t>(kind.parameters.size());
         const auto reserve = [&](std::uint32_t count) { return std::exchange(words, words + count); };
         // What every step touches comes first.
-        kind.states = reserve(static_cast<std::uint32_t>(tables_.size()));
+        kind.states = reserve(static_cast<std::uint32_t>(properties_.size()));
         kind.flags = reserve(1);
         kind.serial = reserve(1);
         kind.leaf = reserve(1);

@@ -1,10 +1,6 @@
 #include "mopsus/program.hpp"
 
-#include <algorithm>
-#include <map>
 #include <stdexcept>
-
-#include "mopsus/table.hpp"
 
 namespace mopsus {
 
@@ -23,48 +19,7 @@ void Program::check() const {
         }
         for (const Mask mask : event.enable) require((mask & ~all()) == 0, "enable set outside of the parameters");
     }
-    for (const Machine& m : machines) {
-        const std::size_t cells = static_cast<std::size_t>(m.states) * events.size();
-        require(m.states >= 1 && cells < Table::kNotable, "machine too large");
-        require(m.initial < m.states && m.next.size() == cells, "machine table has the wrong size");
-        require(m.categories.size() == m.states && m.final.size() == m.states && m.alive.size() == m.states,
-                "machine tables differ in size");
-        for (const std::uint32_t to : m.next) require(to < m.states, "machine step outside of its states");
-    }
-}
-
-Table::Table(const Machine& machine, std::size_t events)
-    : events_(static_cast<std::uint32_t>(events)),
-      initial_(machine.initial * events_),
-      cells_(machine.next.size()),
-      outcome_of_(machine.next.size(), 0),
-      outcomes_(1),
-      alive_(machine.alive) {
-    std::map<std::pair<std::vector<std::uint16_t>, std::vector<bool>>, std::uint32_t> known;
-    const auto has = [](const std::vector<std::uint16_t>& set, std::uint16_t item) {
-        return std::find(set.begin(), set.end(), item) != set.end();
-    };
-    for (std::uint32_t state = 0; state < machine.states; ++state) {
-        for (std::uint32_t event = 0; event < events_; ++event) {
-            const std::size_t at = static_cast<std::size_t>(state) * events_ + event;
-            const std::uint32_t to = machine.next[at];
-            Outcome outcome;
-            for (const std::uint16_t category : machine.categories[to]) {
-                const bool final = has(machine.final[to], category);
-                if (final && has(machine.final[state], category)) continue;  // said before
-                outcome.categories.push_back(category);
-                outcome.final.push_back(final);
-            }
-            const bool dies = machine.alive[to].empty() && !machine.alive[state].empty();
-            if (!outcome.categories.empty()) {
-                const auto [entry, fresh] = known.try_emplace({outcome.categories, outcome.final},
-                                                              static_cast<std::uint32_t>(outcomes_.size()));
-                if (fresh) outcomes_.push_back(outcome);
-                outcome_of_[at] = entry->second;
-            }
-            cells_[at] = to * events_ | ((dies || !outcome.categories.empty()) ? kNotable : 0);
-        }
-    }
+    for (const auto& machine : machines) machine->check(events.size());
 }
 
 }  // namespace mopsus

@@ -167,7 +167,7 @@ void SlicingEngine::define_new(const Plan& plan, const Values& values, Turn& tur
     const Id id = add_instance(target, values, clock_++);
     InstanceKind& kind = instances_[target];
     std::uint32_t* at = record(target, id);
-    for (std::size_t k = 0; k < tables_.size(); ++k) at[kind.states + k] = tables_[k].initial();
+    for (std::size_t k = 0; k < properties_.size(); ++k) at[kind.states + k] = properties_[k].begin();
     if (program_.variables) Domain::store64(at + kind.user, listener_.fork(0));
     turn.fresh.emplace_back(target, id);
 }
@@ -193,7 +193,7 @@ void SlicingEngine::define_to(const Join& join, Id source, const Values& given, 
     }
     const Id id = add_instance(join.target, values, birth);
     std::uint32_t* at = to.pool.at(id);
-    for (std::size_t k = 0; k < tables_.size(); ++k) at[to.states + k] = origin[from.states + k];
+    for (std::size_t k = 0; k < properties_.size(); ++k) at[to.states + k] = properties_[k].copy(origin[from.states + k]);
     at[to.flags] |= origin[from.flags] & kMourning;
     if (history_.on()) at[to.past] = origin[from.past];
     if (program_.variables) Domain::store64(at + to.user, listener_.fork(Domain::load64(origin + from.user)));
@@ -218,8 +218,8 @@ void SlicingEngine::extend(const Plan& plan, const Values& values, Turn& turn) {
 
 bool SlicingEngine::alive(unsigned kind, Id id, Mask dead) {
     const std::uint32_t* at = record(kind, id) + instances_[kind].states;
-    for (std::size_t k = 0; k < tables_.size(); ++k)
-        if (tables_[k].alive(at[k], dead)) return true;
+    for (std::size_t k = 0; k < properties_.size(); ++k)
+        if (properties_[k].alive(at[k], dead)) return true;
     return false;
 }
 
@@ -246,6 +246,7 @@ void SlicingEngine::remove(unsigned k, Id id) {
     LeafKind& own = *leaves_[kind.leaf_kind];
     leaf_at(own, at[kind.leaf])[own.exact] = kDone;
     const std::uint64_t user = program_.variables ? Domain::load64(at + kind.user) : 0;
+    for (std::size_t n = 0; n < properties_.size(); ++n) properties_[n].end(at[kind.states + n]);
     at[kind.flags] = 0;
     kind.pool.give_back(id);
     ++counts_.collected;
@@ -378,32 +379,32 @@ void SlicingEngine::take(unsigned k, Id id, EventId event, Turn& turn) {
     InstanceKind& kind = instances_[k];
     std::uint32_t* at = kind.pool.at(id);
     std::uint32_t* states = at + kind.states;
-    if (tables_.size() == 1) {
-        const Table::Row before = states[0];
-        const std::uint32_t cell = tables_[0].step(before, event);
-        states[0] = Table::row_of(cell);
-        if ((cell & Table::kNotable) != 0 || (at[kind.flags] & kMourning) != 0 || (history_.on() && states[0] != before))
+    if (properties_.size() == 1) {
+        const Word before = states[0];
+        const Word after = properties_[0].step(before, event, turn.origin);
+        states[0] = plain(after);
+        if ((after & kNotable) != 0 || (at[kind.flags] & kMourning) != 0 || (history_.on() && after != before))
             conclude(k, id, event, &before, turn);
         return;
     }
-    std::vector<Table::Row> before(states, states + tables_.size());
+    const std::vector<Word> before(states, states + properties_.size());
     bool look = (at[kind.flags] & kMourning) != 0;
-    for (std::size_t p = 0; p < tables_.size(); ++p) {
-        const std::uint32_t cell = tables_[p].step(before[p], event);
-        states[p] = Table::row_of(cell);
-        look = look || (cell & Table::kNotable) != 0 || (history_.on() && states[p] != before[p]);
+    for (std::size_t p = 0; p < properties_.size(); ++p) {
+        const Word after = properties_[p].step(before[p], event, turn.origin);
+        states[p] = plain(after);
+        look = look || (after & kNotable) != 0 || (history_.on() && after != before[p]);
     }
     if (look) conclude(k, id, event, before.data(), turn);
 }
 
-void SlicingEngine::conclude(unsigned k, Id id, EventId event, const Table::Row* before, Turn& turn) {
+void SlicingEngine::conclude(unsigned k, Id id, EventId event, const Word* before, Turn& turn) {
     InstanceKind& kind = instances_[k];
     std::uint32_t* at = kind.pool.at(id);
     const Stamp stamp = turn.origin.stamp();
     if (history_.on()) at[kind.past] = history_.add(at[kind.past], event, stamp);
     const bool heard = (program_.binding != Binding::Full || kind.mask == program_.all());
-    for (std::size_t p = 0; heard && p < tables_.size(); ++p) {
-        const Table::Outcome& outcome = tables_[p].outcome(before[p], event);
+    for (std::size_t p = 0; heard && p < properties_.size(); ++p) {
+        const Outcome& outcome = properties_[p].outcome(before[p], event);
         if (outcome.categories.empty() || (program_.connected && !connected(k, id))) continue;
         for (std::size_t c = 0; c < outcome.categories.size(); ++c) {
             Report report;
@@ -474,13 +475,18 @@ bool SlicingEngine::present(InstanceRef ref) {
 bool SlicingEngine::reset(InstanceRef ref) {
     if (!present(ref)) return false;
     std::uint32_t* at = record(ref.kind, ref.id);
-    for (std::size_t k = 0; k < tables_.size(); ++k) at[instances_[ref.kind].states + k] = tables_[k].initial();
+    for (std::size_t k = 0; k < properties_.size(); ++k) {
+        Word& state = at[instances_[ref.kind].states + k];
+        properties_[k].end(state);
+        state = properties_[k].begin();
+    }
     if (history_.on()) at[instances_[ref.kind].past] = 0;
     return true;
 }
 
 std::size_t SlicingEngine::bytes() const {
     std::size_t bytes = history_.bytes() + classes_.bytes();
+    for (const Property& property : properties_) bytes += property.bytes();
     for (const auto& domain : domains_) bytes += domain->bytes();
     for (const auto& kind : leaves_) bytes += kind->pool.bytes() + kind->index.bytes();
     for (const auto& kind : instances_) bytes += kind.pool.bytes();

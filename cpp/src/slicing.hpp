@@ -144,7 +144,7 @@ private:
     void extend(const Plan& plan, const Values& values, Turn& turn);
     void take(unsigned kind, Id id, EventId event, Turn& turn);
     void take_guarded(const Plan& plan, Id leaf, EventId event, Turn& turn);
-    void conclude(unsigned kind, Id id, EventId event, const Table::Row* before, Turn& turn);
+    void conclude(unsigned kind, Id id, EventId event, const Word* before, Turn& turn);
     void finish(Turn& turn);
     void compact_history();
     bool alive(unsigned kind, Id id, Mask dead);

@@ -65,8 +65,10 @@ void SlicingEngine::transfer(Archive& archive) {
             }
             const Id id = reading ? add_instance(k, values, birth) : ids[n];
             std::uint32_t* at = record(k, id);
-            for (std::size_t p = 0; p < tables_.size(); ++p)
-                at[kind.states + p] = transfer_row(archive, tables_[p], at[kind.states + p]);
+            for (std::size_t p = 0; p < properties_.size(); ++p) {
+                if (reading) at[kind.states + p] = properties_[p].begin();
+                at[kind.states + p] = properties_[p].transfer(archive, at[kind.states + p]);
+            }
             const std::uint64_t mourning = archive.number(at[kind.flags] & kMourning, 0, kMourning);
             if (reading) at[kind.flags] |= static_cast<std::uint32_t>(mourning) & kMourning;
             if (history_.on()) at[kind.past] = transfer_history(archive, history_, at[kind.past], program_.events.size());

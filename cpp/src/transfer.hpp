@@ -41,11 +41,6 @@ std::vector<Slot> transfer_domain(Archive& archive, Domain& domain, Wanted&& wan
     return slots;
 }
 
-inline Table::Row transfer_row(Archive& archive, const Table& table, Table::Row row) {
-    return static_cast<Table::Row>(archive.number(row / table.events(), 0, table.rows() / table.events() - 1)) *
-           table.events();
-}
-
 inline History::Head transfer_history(Archive& archive, History& history, History::Head head, std::size_t events) {
     std::vector<PastEvent> past;
     if (!archive.reading()) past = history.read(head);

@@ -43,14 +43,14 @@ std::set<std::tuple<std::size_t, Binding>> by_definition(const Program& program,
             if (compatible) joined.insert(both);
         }
         for (const Binding& one : joined) {
-            std::uint32_t state = program.machines[0].initial;
+            std::uint32_t state = table_of(program.machines[0]).initial;
             for (std::size_t k = 0; k <= end; ++k) {
                 const Binding event = binding_of(trace[k]);
                 bool within = true;
                 for (std::size_t p = 0; p < event.size(); ++p) within = within && (event[p] == -1 || event[p] == one[p]);
-                if (within) state = program.machines[0].next[state * program.events.size() + trace[k].event];
+                if (within) state = table_of(program.machines[0]).next[state * program.events.size() + trace[k].event];
             }
-            if (!program.machines[0].categories[state].empty()) found.emplace(end, one);
+            if (!table_of(program.machines[0]).categories[state].empty()) found.emplace(end, one);
         }
         instances.insert(joined.begin(), joined.end());
     }
@@ -68,12 +68,13 @@ Program random_program(std::mt19937& random, unsigned parameters) {
             if (random() % 2 == 0) event.parameters.push_back(p);
         program.events.push_back(event);
     }
-    Machine machine;
+    auto owned = std::make_shared<TableMachine>();
+    TableMachine& machine = *owned;
     machine.states = 2 + static_cast<std::uint32_t>(random() % 3);
     for (std::uint32_t k = 0; k < machine.states * events; ++k) machine.next.push_back(static_cast<std::uint32_t>(random() % machine.states));
     for (std::uint32_t k = 0; k < machine.states; ++k)
         machine.categories.push_back(random() % 3 == 0 ? std::vector<std::uint16_t>{0} : std::vector<std::uint16_t>{});
-    program.machines = {machine};
+    program.machines = {owned};
     assume_anything(program);
     return program;
 }
@@ -284,9 +285,9 @@ TEST(a_wrong_program_is_refused) {
     REQUIRE(refused([](Program& p) { p.events[0].parameters = {0, 0}; }));
     REQUIRE(refused([](Program& p) { p.events[0].parameters = {2}; }));
     REQUIRE(refused([](Program& p) { p.events[0].enable = {8}; }));
-    REQUIRE(refused([](Program& p) { p.machines[0].next[3] = 5; }));
-    REQUIRE(refused([](Program& p) { p.machines[0].next.pop_back(); }));
-    REQUIRE(refused([](Program& p) { p.machines[0].alive.pop_back(); }));
+    REQUIRE(refused([](Program& p) { table_of(p.machines[0]).next[3] = 5; }));
+    REQUIRE(refused([](Program& p) { table_of(p.machines[0]).next.pop_back(); }));
+    REQUIRE(refused([](Program& p) { table_of(p.machines[0]).alive.pop_back(); }));
 }
 
 }  // namespace mopsus::test

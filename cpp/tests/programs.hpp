@@ -32,6 +32,11 @@ private:
     std::int64_t row_;
 };
 
+// The machine of a program that is still being made.
+inline TableMachine& table_of(const std::shared_ptr<const Machine>& machine) {
+    return const_cast<TableMachine&>(dynamic_cast<const TableMachine&>(*machine));
+}
+
 // What the analyses of a machine would say at worst: anything may lead to a report.
 inline void assume_anything(Program& program) {
     std::set<Mask> unions{0};
@@ -44,7 +49,8 @@ inline void assume_anything(Program& program) {
         event.enable.assign(unions.begin(), unions.end());
         event.creation = true;
     }
-    for (Machine& machine : program.machines) {
+    for (auto& shared : program.machines) {
+        TableMachine& machine = table_of(shared);
         machine.final.assign(machine.states, {});
         machine.alive.assign(machine.states, {0});
     }
@@ -70,13 +76,14 @@ inline Program unsafe_iter() {
     program.events = {{"create", {0, 1}, true, false, {0}},
                       {"update", {0}, false, false, {0b11}},
                       {"next", {1}, false, false, {0b11}}};
-    Machine machine;  // 0 start, 1 created, 2 updated, 3 match, 4 fail
+    auto owned = std::make_shared<TableMachine>();
+    TableMachine& machine = *owned;  // 0 start, 1 created, 2 updated, 3 match, 4 fail
     machine.states = 5;
     machine.next = {1, 4, 4, /**/ 4, 2, 1, /**/ 4, 2, 3, /**/ 4, 4, 4, /**/ 4, 4, 4};
     machine.categories = {{}, {}, {}, {0}, {}};
     machine.final.assign(5, {});
     machine.alive = {{0b11}, {0b11}, {0b10}, {}, {}};
-    program.machines = {machine};
+    program.machines = {owned};
     return program;
 }
 

@@ -19,16 +19,7 @@ class Monitor:
         parameters: Sequence[str],
         modes: Sequence[str],
         events: Sequence[tuple[str, Sequence[int], bool, bool, Sequence[int]]],
-        machines: Sequence[
-            tuple[
-                int,
-                int,
-                Sequence[int],
-                Sequence[Sequence[int]],
-                Sequence[Sequence[int]],
-                Sequence[Sequence[int]],
-            ]
-        ],
+        machines: Sequence[tuple[str, tuple[Any, ...]]],
         binding: str,
         connected: bool,
         immediate: bool,

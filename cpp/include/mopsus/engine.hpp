@@ -8,27 +8,13 @@
 #include <vector>
 
 #include "mopsus/domain.hpp"
+#include "mopsus/origin.hpp"
 #include "mopsus/program.hpp"
-#include "mopsus/table.hpp"
+#include "mopsus/property.hpp"
 
 namespace mopsus {
 
 class Archive;
-
-// Where an event came from. Only events that end up in a history or report are asked for it.
-struct Stamp {
-    enum class Time : std::uint8_t { None, Int, Float };
-    std::int64_t row = 0;  // 0: not from a trace
-    std::uint64_t time = 0;
-    std::uint32_t location = 0;  // a number that the event source gives out; 0: unknown
-    Time time_kind = Time::None;
-};
-
-class Origin {
-public:
-    virtual ~Origin() = default;
-    virtual Stamp stamp() = 0;
-};
 
 struct PastEvent {
     EventId event = 0;
@@ -113,12 +99,12 @@ public:
 
 protected:
     Engine(const Program& program, Listener& listener) : program_(program), listener_(listener) {
-        for (const Machine& machine : program.machines) tables_.emplace_back(machine, program.events.size());
+        for (const auto& machine : program.machines) properties_.emplace_back(*machine, program.events.size());
     }
 
     const Program& program_;
     Listener& listener_;
-    std::vector<Table> tables_;
+    std::vector<Property> properties_;
     std::vector<std::unique_ptr<Domain>> domains_;
     std::shared_ptr<std::uint32_t> values_ = std::make_shared<std::uint32_t>(0);  // numbers them, over all domains
     Counts counts_;

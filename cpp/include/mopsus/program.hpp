@@ -2,13 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
-namespace mopsus {
+#include "mopsus/machine.hpp"
 
-using Mask = std::uint32_t;  // a set of parameters
-using EventId = std::uint16_t;
+namespace mopsus {
 
 constexpr unsigned kMaxParameters = 16;
 
@@ -26,22 +26,12 @@ struct EventDecl {
     }
 };
 
-// A complete table machine. Categories are small numbers that only the caller interprets.
-struct Machine {
-    std::uint32_t states = 1;
-    std::uint32_t initial = 0;
-    std::vector<std::uint32_t> next;                     // [state * events + event]
-    std::vector<std::vector<std::uint16_t>> categories;  // of each state, those to be reported
-    std::vector<std::vector<std::uint16_t>> final;       // of each state, those that stay for ever
-    std::vector<std::vector<Mask>> alive;                // of each state, parameter sets that lead to a report
-};
-
 enum class Binding : std::uint8_t { Any, Maximal, Full };
 
 struct Program {
     unsigned parameters = 0;
     std::vector<EventDecl> events;
-    std::vector<Machine> machines;
+    std::vector<std::shared_ptr<const Machine>> machines;
     Binding binding = Binding::Any;
     bool connected = false;
     bool immediate = false;     // a report may change what the next event does: do not put it off

@@ -1,0 +1,23 @@
+// Where an event came from. Only events that end up in a history or report, or that a machine
+// asks the time of, are asked for it.
+#pragma once
+
+#include <cstdint>
+
+namespace mopsus {
+
+struct Stamp {
+    enum class Time : std::uint8_t { None, Int, Float };
+    std::int64_t row = 0;  // 0: not from a trace
+    std::uint64_t time = 0;
+    std::uint32_t location = 0;  // a number that the event source gives out; 0: unknown
+    Time time_kind = Time::None;
+};
+
+class Origin {
+public:
+    virtual ~Origin() = default;
+    virtual Stamp stamp() = 0;
+};
+
+}  // namespace mopsus

@@ -1,0 +1,37 @@
+// A property of an engine: its machine, made ready. Stepping a table is inlined: it is what most properties do.
+#pragma once
+
+#include <memory>
+
+#include "mopsus/machine.hpp"
+#include "mopsus/table.hpp"
+
+namespace mopsus {
+
+class Property {
+public:
+    Property(const Machine& machine, std::size_t events);
+
+    const Table* table() const { return table_.get(); }
+    Word begin() const { return table_ ? table_->initial() : runner_->begin(); }
+    Word copy(Word state) const { return runner_ ? runner_->copy(state) : state; }
+    void end(Word state) const {
+        if (runner_) runner_->end(state);
+    }
+    Word step(Word state, EventId event, Origin& origin) const {
+        return table_ ? table_->step(state, event) : runner_->step(state, event, origin);
+    }
+    // What the last step reports, which was from `before` by `event`.
+    const Outcome& outcome(Word before, EventId event) const {
+        return table_ ? table_->outcome(before, event) : runner_->outcome();
+    }
+    bool alive(Word state, Mask dead) const { return table_ ? table_->alive(state, dead) : runner_->alive(state, dead); }
+    Word transfer(Archive& archive, Word state) const;
+    std::size_t bytes() const { return runner_ ? runner_->bytes() : 0; }
+
+private:
+    std::unique_ptr<const Table> table_;
+    std::unique_ptr<Runner> runner_;
+};
+
+}  // namespace mopsus
