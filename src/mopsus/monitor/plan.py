@@ -34,7 +34,7 @@ def make_plan(compiled: CompiledSpec) -> Plan:
     machines = compiled.machines
     declared = {event.name for event in spec.events if event.creation}
     creation = declared or _creation(machines, masks)
-    if machines and not any(machine.reportable() for machine in machines) and not _has_code(spec):
+    if machines and not any(each.reportable() or each.creation for each in machines) and not _has_code(spec):
         creation = frozenset()  # nothing can ever be reported
     unions = _unions(masks.values())
     categories = tuple(tuple(sorted(machine.goal)) for machine in machines)

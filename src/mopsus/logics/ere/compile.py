@@ -17,7 +17,8 @@ UNDECIDED = frozenset({"?"})
 def compile_expression(expression: Ere, request: Request) -> TableMachine:
     """The minimal machine of the expression.
 
-    `match`: the trace is a word of it; `fail`: no continuation of the trace is one; `?` otherwise.
+    `match`: the trace is a word of it; `fail`: no continuation of the trace is one; `?` otherwise. A trace that ends
+    presumably matches if it does so then.
     """
     return finish(_automaton(expression, request.alphabet), request)
 
@@ -42,4 +43,5 @@ def _automaton(expression: Ere, alphabet: tuple[str, ...]) -> Automaton:
         shape.table,
         tuple(held if state in live else FAIL for state, held in enumerate(shape.categories)),
         tuple("" if state in live else "fail" for state in range(len(shape.table))),
+        tuple(held is MATCH for held in shape.categories),
     )

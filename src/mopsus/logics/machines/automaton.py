@@ -30,11 +30,16 @@ class Automaton:
     table: tuple[tuple[int, ...], ...]
     categories: tuple[frozenset[str], ...]
     names: tuple[str, ...]
+    presumed: tuple[bool | None, ...] = ()
+    """Of each state, whether a trace that ends there presumably satisfies the formula; empty if the logic has no such
+    notion."""
 
     def __post_init__(self) -> None:
         states = range(len(self.table))
         if self.initial not in states or not len(self.categories) == len(self.names) == len(self.table):
             raise ValueError("an automaton needs an initial state, and categories and a name for each state")
+        if self.presumed and len(self.presumed) != len(self.table):
+            raise ValueError("an automaton presumes something of all states or of none")
         width = len(self.alphabet)
         if any(len(row) != width or any(target not in states for target in row) for row in self.table):
             raise ValueError("an automaton needs a next state for each state and letter")
@@ -46,6 +51,7 @@ def explore(
     step: Callable[[State, int], State],
     categories: Callable[[State], frozenset[str]],
     name: Callable[[State], str] = lambda _: "",
+    presumed: Callable[[State], bool | None] | None = None,
 ) -> Automaton:
     """The automaton of the states reachable from `initial`, numbered in breadth-first order.
 
@@ -68,7 +74,14 @@ def explore(
         table.append(tuple(row))
         if len(order) > limit:
             raise too_large(f"more than {limit:,} states over {len(alphabet):,} event{'s' * (len(alphabet) > 1)}")
-    return Automaton(alphabet, 0, tuple(table), tuple(map(categories, order)), tuple(map(name, order)))
+    return Automaton(
+        alphabet,
+        0,
+        tuple(table),
+        tuple(map(categories, order)),
+        tuple(map(name, order)),
+        tuple(map(presumed, order)) if presumed else (),
+    )
 
 
 def too_large(what: str) -> LogicError:

@@ -7,23 +7,28 @@ from dataclasses import replace
 from itertools import count
 
 from mopsus.logics.logic import Request
-from mopsus.logics.machines.analyse import analyse, final_categories
+from mopsus.logics.machines.analyse import Analysis, analyse, final_categories
 from mopsus.logics.machines.automaton import Automaton
 from mopsus.logics.machines.minimise import minimise
-from mopsus.logics.machines.suffix import match_suffixes
+from mopsus.logics.machines.suffix import UNDECIDED, match_suffixes
 from mopsus.model import TableMachine
 
 
 def finish(automaton: Automaton, request: Request, *, truth: Mapping[str, bool | None] | None = None) -> TableMachine:
     """The minimal machine for `request`, with its analyses.
 
-    Anonymous states are called `s0`, `s1` and so on.
+    Anonymous states are called `s0`, `s1` and so on. If the end of traces is asked for, states keep what the logic
+    presumes of them; where it presumes nothing, a state whose verdict may change is presumed to be what `truth`
+    says of it now.
     """
     begins: frozenset[str] | None = None
+    automaton = _presume(automaton, truth or {}) if request.at_end else replace(automaton, presumed=())
     if request.suffix:
         automaton, begins = match_suffixes(automaton)
     smallest = minimise(_open_silently(automaton, request), request.goal)
     analysis = analyse(smallest, request, begins)
+    if smallest.presumed:
+        analysis = _keep_ends(analysis, smallest, request)
     return TableMachine(
         alphabet=smallest.alphabet,
         initial=smallest.initial,
@@ -37,7 +42,37 @@ def finish(automaton: Automaton, request: Request, *, truth: Mapping[str, bool |
         coenable=analysis.coenable,
         alive=analysis.alive,
         truth=dict(truth or {}),
+        presumed=smallest.presumed,
     )
+
+
+def _presume(automaton: Automaton, truth: Mapping[str, bool | None]) -> Automaton:
+    """The automaton with what to presume of each state whose verdict is not final."""
+    final = final_categories(automaton)
+    presumed: list[bool | None] = []
+    for state, categories in enumerate(automaton.categories):
+        values = {value for category in categories if (value := truth.get(category)) is not None}
+        now = automaton.presumed[state] if automaton.presumed else next(iter(values)) if len(values) == 1 else None
+        presumed.append(None if final[state] - {UNDECIDED} else now)
+    return replace(automaton, presumed=tuple(presumed) if any(each is not None for each in presumed) else ())
+
+
+def _keep_ends(analysis: Analysis, automaton: Automaton, request: Request) -> Analysis:
+    """The analysis, changed so that whoever may end undecided is kept to the end.
+
+    Events that begin an instance remain the same, so that verdicts do; only where nothing can ever be reported,
+    any event that leaves the formula undecided begins one.
+    """
+    endings = {True: "?true", False: "?false"}
+    marked = replace(
+        automaton,
+        categories=tuple(
+            categories if presumed is None else categories | {endings[presumed]}
+            for categories, presumed in zip(automaton.categories, automaton.presumed, strict=True)
+        ),
+    )
+    wider = analyse(marked, replace(request, goal=request.goal | set(endings.values())))
+    return replace(wider, final=analysis.final, creation=analysis.creation or wider.creation)
 
 
 def _name_all(names: Sequence[str]) -> tuple[str, ...]:
@@ -60,4 +95,5 @@ def _open_silently(automaton: Automaton, request: Request) -> Automaton:
         table=(*automaton.table, automaton.table[automaton.initial]),
         categories=(*automaton.categories, frozenset()),
         names=(*automaton.names, "start"),
+        presumed=(*automaton.presumed, None) if automaton.presumed else (),
     )

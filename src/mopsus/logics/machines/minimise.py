@@ -6,7 +6,7 @@ the classical two (accepting or not), so that it serves logics with any number o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 from mopsus.logics.machines.automaton import Automaton, explore
 
@@ -14,11 +14,17 @@ from mopsus.logics.machines.automaton import Automaton, explore
 def minimise(automaton: Automaton, goal: frozenset[str]) -> Automaton:
     """Merge states that no goal category tells apart; drop unreachable ones.
 
-    A merged state keeps the categories that all its members have. States are numbered in
-    breadth-first order, so equivalent automata over one alphabet come out with equal tables.
+    States of which different things are presumed stay apart too. A merged state keeps the
+    categories that all its members have. States are numbered in breadth-first order, so equivalent
+    automata over one alphabet come out with equal tables.
     """
     automaton = _reachable(automaton)
-    block_of = _refine(automaton.table, [categories & goal for categories in automaton.categories])
+    presumed = automaton.presumed
+    colours = [
+        (categories & goal, presumed[state] if presumed else None)
+        for state, categories in enumerate(automaton.categories)
+    ]
+    block_of = _refine(automaton.table, colours)
     members: dict[int, list[int]] = {}
     for state, block in enumerate(block_of):
         members.setdefault(block, []).append(state)
@@ -28,6 +34,7 @@ def minimise(automaton: Automaton, goal: frozenset[str]) -> Automaton:
         lambda block, letter: block_of[automaton.table[members[block][0]][letter]],
         lambda block: frozenset.intersection(*(automaton.categories[state] for state in members[block])),
         lambda block: _join_names([automaton.names[state] for state in members[block]]),
+        (lambda block: presumed[members[block][0]]) if presumed else None,
     )
 
 
@@ -38,6 +45,7 @@ def _reachable(automaton: Automaton) -> Automaton:
         lambda state, letter: automaton.table[state][letter],
         lambda state: automaton.categories[state],
         lambda state: automaton.names[state],
+        automaton.presumed.__getitem__ if automaton.presumed else None,
     )
 
 
@@ -47,11 +55,11 @@ def _join_names(names: Sequence[str]) -> str:
     return "/".join(named[:3]) + ("/…" if len(named) > 3 else "")
 
 
-def _refine(table: Sequence[Sequence[int]], colours: Sequence[frozenset[str]]) -> list[int]:
+def _refine(table: Sequence[Sequence[int]], colours: Sequence[Hashable]) -> list[int]:
     """The block of each state in the coarsest partition that respects `colours` and `table`."""
     blocks: list[set[int]] = []
     block_of = [0] * len(table)
-    number: dict[frozenset[str], int] = {}
+    number: dict[Hashable, int] = {}
     for state, colour in enumerate(colours):
         block = number.setdefault(colour, len(number))
         if block == len(blocks):

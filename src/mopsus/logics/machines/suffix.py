@@ -15,7 +15,8 @@ UNDECIDED = "?"
 def match_suffixes(automaton: Automaton) -> tuple[Automaton, frozenset[str]]:
     """The automaton that matches when some suffix of the trace does, and the events a match can begin with.
 
-    It has the categories `match` and `?` only: some later suffix can always match, so nothing fails.
+    It has the categories `match` and `?` only: some later suffix can always match, so nothing fails. What the
+    logic presumed of its states says nothing about suffixes: a trace that ends presumably matches if it does so now.
     """
     matching = {state for state, categories in enumerate(automaton.categories) if MATCH in categories}
     live = reaching(automaton.table, matching)
@@ -29,4 +30,11 @@ def match_suffixes(automaton: Automaton) -> tuple[Automaton, frozenset[str]]:
         return frozenset({MATCH if states & matching else UNDECIDED})
 
     begins = frozenset(event for letter, event in enumerate(automaton.alphabet) if table[initial][letter] in live)
-    return explore(automaton.alphabet, frozenset({initial}), step, categories), begins
+    found = explore(
+        automaton.alphabet,
+        frozenset({initial}),
+        step,
+        categories,
+        presumed=(lambda states: bool(states & matching)) if automaton.presumed else None,
+    )
+    return found, begins
