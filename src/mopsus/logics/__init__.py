@@ -3,7 +3,7 @@
 `compile_spec` makes the machines of a whole spec; `load_logic` finds a logic plugin.
 """
 
-from mopsus.logics.compile import CompiledSpec, compile_property, compile_spec
+from mopsus.logics.compile import CompiledSpec, compile_formula, compile_property, compile_spec
 from mopsus.logics.logic import FormulaError, Logic, LogicError, Request, Turn
 from mopsus.logics.machines.compare import distinguish
 from mopsus.logics.machines.draw import FORMATS, draw
@@ -19,6 +19,7 @@ __all__ = [
     "LogicError",
     "Request",
     "Turn",
+    "compile_formula",
     "compile_property",
     "compile_spec",
     "distinguish",

@@ -6,16 +6,17 @@ are, which handlers may reset the machine, and where in the file a fault is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from mopsus.logics.include import is_file_name, read_formula
 from mopsus.logics.logic import FormulaError, Logic, LogicError, Request
 from mopsus.logics.place import Places
 from mopsus.logics.registry import load_logic
 from mopsus.logics.reset import may_reset
 from mopsus.logics.text import suggestion
-from mopsus.model import Diagnostic, Machine, Property, Severity, Spec
+from mopsus.model import Diagnostic, Event, Handler, Machine, Modifiers, Property, Severity, Span, Spec
 from mopsus.spec.source import Source
 
 
@@ -30,19 +31,23 @@ class CompiledSpec:
     warnings: tuple[Diagnostic, ...] = ()
 
 
-def compile_spec(spec: Spec, source: Source | None = None, *, allow_unmonitorable: bool = False) -> CompiledSpec:
+def compile_spec(
+    spec: Spec, source: Source | None = None, *, at_end: bool = False, allow_unmonitorable: bool = False
+) -> CompiledSpec:
     """Machines for all properties of `spec`.
 
     `source` is the text that it was read from, to place findings; without it, its file is read again.
-    A formula that no trace can ever decide is a fault unless `allow_unmonitorable`.
-    `LogicError` with a diagnostic for every fault found, in all properties.
+    With `at_end` the machines say what to presume of traces that end undecided. A formula that no trace can
+    ever decide is a fault unless `allow_unmonitorable`. `LogicError` with a diagnostic for every fault found, in
+    all properties.
     """
     places = Places(source)
+    asked = _Asked(at_end, allow_unmonitorable)
     compiled: list[_Compiled] = []
     faults: list[LogicError] = []
     for prop in spec.properties:
         try:
-            compiled.append(_compile(spec, prop, places, allow_unmonitorable))
+            compiled.append(_compile(spec, prop, places, asked))
         except LogicError as error:
             faults.append(error)
     if faults:
@@ -73,7 +78,47 @@ def compile_property(
     spec: Spec, prop: Property, source: Source | None = None, *, allow_unmonitorable: bool = False
 ) -> Machine:
     """The machine of one property of `spec`; `LogicError` with located diagnostics if it is wrong."""
-    return _compile(spec, prop, Places(source), allow_unmonitorable).machine
+    return _compile(spec, prop, Places(source), _Asked(False, allow_unmonitorable)).machine
+
+
+def compile_formula(
+    logic: str,
+    text: str,
+    events: Sequence[str],
+    *,
+    goal: Sequence[str] = (),
+    suffix: bool = False,
+    at_end: bool = False,
+    allow_unmonitorable: bool = False,
+    file: str = "<formula>",
+) -> CompiledSpec:
+    """A formula on its own, over these events: a spec without parameters that has it as its one property.
+
+    `goal` are the categories to report, by default those that the logic reports in a spec without handlers. In
+    messages the text is called `file`. `LogicError` with located diagnostics if the formula is wrong.
+    """
+    prop = Property(logic, logic, text, handlers=tuple(Handler(category) for category in dict.fromkeys(goal)))
+    spec = Spec(
+        logic,
+        events=tuple(Event(name) for name in dict.fromkeys(events)),
+        properties=(prop,),
+        modifiers=Modifiers(suffix=suffix),
+    )
+    places = Places(None)
+    compiled = _compile(spec, prop, places, _Asked(at_end, allow_unmonitorable), Source(text, file))
+    severities = {
+        (prop.name, category): _severity(spec, prop, compiled.logic, category) for category in compiled.machine.goal
+    }
+    warnings = (*_unreachable(compiled, places), *_remarks(compiled, places))
+    return CompiledSpec(spec, (compiled.machine,), severities, warnings)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is asked of all properties alike; see `Request`."""
+
+    at_end: bool
+    allow_unmonitorable: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,26 +127,36 @@ class _Compiled:
     logic: Logic
     formula: Any
     machine: Machine
+    source: Source | None
+    """The formula's text, where it does not stand in the spec."""
+
+    def place(self, places: Places, offset: int, length: int) -> tuple[Span | None, str]:
+        """The place of a stretch of the formula, and the line it starts on."""
+        return _place(self.property, self.source, places, offset, length)
 
 
-def _compile(spec: Spec, prop: Property, places: Places, allow_unmonitorable: bool) -> _Compiled:
+def _compile(spec: Spec, prop: Property, places: Places, asked: _Asked, source: Source | None = None) -> _Compiled:
     alphabet = tuple(event.name for event in spec.events)
     try:
         logic = load_logic(prop.logic)
-        formula = logic.parse(prop.formula, alphabet)
-    except FormulaError as error:
-        raise _placed(error, prop, places, error.offset, error.length) from error
+        text = prop.formula if source is None else source.text
+        if logic.reads_files and is_file_name(text):
+            source = read_formula(text, source.file if source else prop.span.file if prop.span else "")
+            text = source.text
+        formula = logic.parse(text, alphabet)
     except LogicError as error:
-        raise _placed(error, prop, places, 0, len(prop.formula)) from error
+        raise _placed(error, prop, source, places) from error
     _check_handlers(spec, prop, logic.categories(formula), places)
     try:
-        request = replace(_request(spec, prop, logic, alphabet), allow_unmonitorable=allow_unmonitorable)
+        request = replace(
+            _request(spec, prop, logic, alphabet),
+            at_end=asked.at_end,
+            allow_unmonitorable=asked.allow_unmonitorable,
+        )
         machine = logic.compile(formula, request)
-    except FormulaError as error:
-        raise _placed(error, prop, places, error.offset, error.length) from error
     except LogicError as error:
-        raise _placed(error, prop, places, 0, len(prop.formula)) from error
-    return _Compiled(prop, logic, formula, machine)
+        raise _placed(error, prop, source, places) from error
+    return _Compiled(prop, logic, formula, machine, source)
 
 
 def _request(spec: Spec, prop: Property, logic: Logic, alphabet: tuple[str, ...]) -> Request:
@@ -161,9 +216,18 @@ def _check_handlers(spec: Spec, prop: Property, categories: frozenset[str], plac
         raise LogicError(found[0].message, hint=found[0].hint, code=found[0].code, diagnostics=tuple(found))
 
 
-def _placed(error: LogicError, prop: Property, places: Places, offset: int, length: int) -> LogicError:
-    """The same error with a diagnostic at its place in the file."""
-    span, line = places.formula(prop, offset, length)
+def _place(prop: Property, source: Source | None, places: Places, offset: int, length: int) -> tuple[Span | None, str]:
+    if source is None:
+        return places.formula(prop, offset, length)
+    span = source.span(offset, offset + length)
+    return span, source.line(span.line)
+
+
+def _placed(error: LogicError, prop: Property, source: Source | None, places: Places) -> LogicError:
+    """The same error with a diagnostic at its place in the file: where it says, else all of the formula."""
+    everything = len(prop.formula if source is None else source.text)
+    offset, length = (error.offset, error.length) if isinstance(error, FormulaError) else (0, everything)
+    span, line = _place(prop, source, places, offset, length)
     diagnostic = Diagnostic(error.code, error.message, span, error.hint, line)
     return LogicError(error.message, hint=error.hint, code=error.code, diagnostics=(diagnostic,))
 
@@ -197,7 +261,7 @@ def _unused_events(spec: Spec, compiled: list[_Compiled], places: Places) -> lis
 
 def _remarks(each: _Compiled, places: Places) -> Iterator[Diagnostic]:
     for remark in each.machine.remarks:
-        span, line = places.formula(each.property, remark.offset, remark.length or len(each.property.formula))
+        span, line = each.place(places, remark.offset, remark.length or len(each.property.formula))
         yield Diagnostic(remark.code, remark.message, span, remark.hint, line, warning=True)
 
 
@@ -206,7 +270,7 @@ def _unreachable(each: _Compiled, places: Places) -> list[Diagnostic]:
     reached = machine.reportable()
     if not reached:
         goal = " or ".join(f"'{category}'" for category in sorted(machine.goal))
-        span, line = places.formula(prop, 0, len(prop.formula))
+        span, line = each.place(places, 0, len(prop.formula))
         hint = "whatever happens, the formula is never in a category that someone handles"
         return [Diagnostic("LOGIC-022", f"the property can never report {goal}", span, hint, line, warning=True)]
     return [

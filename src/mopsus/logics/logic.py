@@ -93,6 +93,8 @@ class Logic:
     notes: frozenset[str] = frozenset()
     """Categories that are good news: a handler for one has severity `note` unless it says otherwise."""
     truth: Mapping[str, bool | None] = field(default_factory=dict)
+    reads_files: bool = False
+    """A formula may be the name of a file in quotes, relative to the spec's own, that has the text to parse."""
     explain: Callable[[Any, tuple[str, ...], Sequence[str], Sequence[float | int | None]], Sequence[Turn]] | None = None
     """`explain(formula, alphabet, word, times)`: which parts of the formula changed their value at which event of the
     word, in order; `times` has the time of each event where there is one."""

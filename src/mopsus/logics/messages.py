@@ -24,4 +24,8 @@ MESSAGES: dict[str, str] = {
     "LOGIC-021": "Warning: a handler waits for a category that cannot be reached.",
     "LOGIC-022": "Warning: a property can never report anything.",
     "LOGIC-023": "Warning: after some traces the formula can no longer be decided.",
+    "LOGIC-040": "The file that a formula names cannot be read.",
+    "LOGIC-041": "An automaton is of a sort that cannot be made into a monitor.",
+    "LOGIC-042": "A machine without a finite table cannot be exported or compared.",
+    "LOGIC-043": "Warning: of this automaton it is not fully decided when its formula holds for good.",
 }
