@@ -49,11 +49,9 @@ def analyse(automaton: Automaton, request: Request, begins: frozenset[str] | Non
     """
     final = final_categories(automaton)
     graph = _Reports(automaton, final, request)
-    scales = [_Scale(automaton.alphabet, ())]
-    if any(len(group) > 1 for group in request.alike):
-        scales.append(_Scale(automaton.alphabet, request.alike))
-    enable = _bounded(scales, partial(_enable, graph))
-    alive = _bounded(scales, partial(_alive, graph))
+    scales = scales_of(request)
+    enable = bounded(scales, partial(_enable, graph))
+    alive = bounded(scales, partial(_alive, graph))
     states = range(len(automaton.table))
     return Analysis(
         final=final,
@@ -64,7 +62,7 @@ def analyse(automaton: Automaton, request: Request, begins: frozenset[str] | Non
         ),
         enable=enable or {category: {} for category in graph.goal},
         coenable={
-            category: _bounded(scales, partial(_coenable, graph, category))
+            category: bounded(scales, partial(_coenable, graph, category))
             or dict.fromkeys(automaton.alphabet, NEEDS_NOTHING)
             for category in graph.goal
         },
@@ -149,7 +147,7 @@ class _Reports:
         return ahead
 
 
-class _Scale:
+class Scale:
     """Which events are told apart: the bit of each letter, and masks turned back into event sets."""
 
     def __init__(self, alphabet: tuple[str, ...], alike: tuple[frozenset[str], ...]) -> None:
@@ -160,6 +158,7 @@ class _Scale:
         self._sets: dict[int, frozenset[str]] = {}
 
     def event_sets(self, masks: Iterable[int]) -> EventSets:
+        """The event sets that masks stand for."""
         return frozenset(self._event_set(mask) for mask in masks)
 
     def _event_set(self, mask: int) -> frozenset[str]:
@@ -170,21 +169,29 @@ class _Scale:
         return found
 
 
-class _TooManyError(Exception):
+def scales_of(request: Request) -> list[Scale]:
+    """The scales to try, the finest first."""
+    scales = [Scale(request.alphabet, ())]
+    if any(len(group) > 1 for group in request.alike):
+        scales.append(Scale(request.alphabet, request.alike))
+    return scales
+
+
+class TooManySetsError(Exception):
     """An analysis visits more than `MAX_SETS` sets."""
 
 
-def _bounded(scales: Iterable[_Scale], analysis: Callable[[_Scale], Answer]) -> Answer | None:
+def bounded(scales: Iterable[Scale], analysis: Callable[[Scale], Answer]) -> Answer | None:
     """The answer on the finest scale that keeps within the bound; None if none does."""
     for scale in scales:
         try:
             return analysis(scale)
-        except _TooManyError:
+        except TooManySetsError:
             continue
     return None
 
 
-def _enable(graph: _Reports, scale: _Scale) -> dict[str, dict[str, EventSets]]:
+def _enable(graph: _Reports, scale: Scale) -> dict[str, dict[str, EventSets]]:
     """Enable sets by category and event.
 
     What was seen is kept per state that is *reached* (Meredith 2012, ch. 3, keys it by the state that is left,
@@ -208,7 +215,7 @@ def _enable(graph: _Reports, scale: _Scale) -> dict[str, dict[str, EventSets]]:
                 if after not in seen[target]:
                     visited += 1
                     if visited > MAX_SETS:
-                        raise _TooManyError
+                        raise TooManySetsError
                     seen[target].add(after)
                     work.append((target, after))
     return {
@@ -217,7 +224,7 @@ def _enable(graph: _Reports, scale: _Scale) -> dict[str, dict[str, EventSets]]:
     }
 
 
-def _coenable(graph: _Reports, category: str, scale: _Scale) -> dict[str, EventSets]:
+def _coenable(graph: _Reports, category: str, scale: Scale) -> dict[str, EventSets]:
     """Coenable sets of one category by event: what can follow each event up to and with a report."""
     ahead: list[set[int]] = [set() for _ in graph.useful]
     work: list[tuple[int, int]] = []
@@ -235,7 +242,7 @@ def _coenable(graph: _Reports, category: str, scale: _Scale) -> dict[str, EventS
     while work:
         visited += 1
         if visited > MAX_SETS:
-            raise _TooManyError
+            raise TooManySetsError
         target, mask = work.pop()
         for state, letter in graph.into[target]:
             add(state, mask | scale.bits[letter])
@@ -246,7 +253,7 @@ def _coenable(graph: _Reports, category: str, scale: _Scale) -> dict[str, EventS
     return {event: scale.event_sets(after[letter]) for letter, event in enumerate(scale.alphabet)}
 
 
-def _alive(graph: _Reports, scale: _Scale) -> tuple[EventSets, ...]:
+def _alive(graph: _Reports, scale: Scale) -> tuple[EventSets, ...]:
     """Of each state, the minimal event sets that lead to a report.
 
     A state in which the machine may be reset also has what leads from the initial state to a report.
@@ -265,18 +272,19 @@ def _alive(graph: _Reports, scale: _Scale) -> tuple[EventSets, ...]:
                 continue
             visited += 1
             if visited > MAX_SETS:
-                raise _TooManyError
+                raise TooManySetsError
             minimal[state].append(mask)
             for source, letter in graph.into[state]:
                 wider = mask | scale.bits[letter]
                 by_size[wider.bit_count()].append((source, wider))
     restarting = minimal[graph.initial]
     for state in graph.resetting:
-        minimal[state] = _antichain(minimal[state] + restarting)
+        minimal[state] = antichain(minimal[state] + restarting)
     return tuple(scale.event_sets(masks) for masks in minimal)
 
 
-def _antichain(masks: Iterable[int]) -> list[int]:
+def antichain(masks: Iterable[int]) -> list[int]:
+    """Those masks that contain no other one, the smallest first."""
     kept: list[int] = []
     for mask in sorted(set(masks), key=int.bit_count):
         if not any(known & mask == known for known in kept):
