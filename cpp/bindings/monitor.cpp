@@ -1,6 +1,7 @@
 #include "monitor.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 
@@ -30,16 +31,20 @@ thread_local ThreadName this_thread;
 
 class Here final : public Origin {
 public:
-    explicit Here(PyMonitor& monitor) : monitor_(monitor) {}
+    // The clock is read now: code that the event runs may send others, which come later.
+    explicit Here(PyMonitor& monitor) : monitor_(monitor), when_(monitor.now()) {}
     Stamp stamp() override {
         if (!known_) stamp_ = monitor_.here();
         known_ = true;
+        stamp_.time = when_.time;
         return stamp_;
     }
+    Stamp when() override { return when_; }
 
 private:
     PyMonitor& monitor_;
     bool known_ = false;
+    Stamp when_;
     Stamp stamp_;
 };
 
@@ -51,6 +56,14 @@ public:
 private:
     Stamp stamp_;
 };
+
+// Nanoseconds since the epoch by a clock that never goes back: the system is asked for the date only once.
+std::int64_t clock_now() {
+    using std::chrono::steady_clock, std::chrono::system_clock;
+    const auto count = [](auto moment) { return std::chrono::nanoseconds(moment.time_since_epoch()).count(); };
+    static const std::int64_t start = count(system_clock::now()) - count(steady_clock::now());
+    return start + count(steady_clock::now());
+}
 
 std::vector<PyObject*> hidden_code;  // functions of ours, which are never where an event comes from
 
@@ -78,6 +91,7 @@ PyMonitor::PyMonitor(Program program, std::vector<std::string> parameters, Optio
     : core_(std::move(program), options.per_thread, std::move(parameters), *this),
       options_(std::move(options)),
       callbacks_(callbacks),
+      timed_(core_.program().timed()),
       representatives_(core_.program().parameters, nullptr) {
     for (PyObject* one : {callbacks_.report, callbacks_.admit, callbacks_.fork, callbacks_.save, callbacks_.load, callbacks_.fault})
         Py_XINCREF(one);
@@ -146,8 +160,16 @@ Errors errors{PyExc_ValueError, PyExc_TypeError};
 
 void hide(PyObject* code) { hidden_code.push_back(Py_NewRef(code)); }
 
-Stamp PyMonitor::here() {
+Stamp PyMonitor::now() const {
     Stamp stamp;
+    if (!timed_) return stamp;
+    stamp.time = static_cast<std::uint64_t>(clock_now());
+    stamp.time_kind = Stamp::Time::Instant;
+    return stamp;
+}
+
+Stamp PyMonitor::here() {
+    Stamp stamp = now();
     PyFrameObject* frame = PyThreadState_GetFrame(PyThreadState_Get());
     PyObject* code = nullptr;
     while (frame != nullptr) {
@@ -400,6 +422,8 @@ PyObject* PyMonitor::stamp_to_python(const Stamp& stamp) const {
     PyObject* time = nullptr;
     if (stamp.time_kind == Stamp::Time::None) {
         time = Py_NewRef(Py_None);
+    } else if (stamp.time_kind == Stamp::Time::Instant) {
+        time = PyFloat_FromDouble(static_cast<double>(static_cast<std::int64_t>(stamp.time)) / 1e9);
     } else {
         time = scalar({stamp.time_kind == Stamp::Time::Int ? KeyKind::Int : KeyKind::Float, false, 0, 0, stamp.time, {}});
     }

@@ -132,6 +132,7 @@ private:
     Monitor core_;
     Options options_;
     Callbacks callbacks_;
+    bool timed_;  // some machine asks when an event happened
     bool closed_ = false;
     bool inside_ = false;  // the engine is at work
     std::thread::id inside_thread_;
@@ -165,7 +166,8 @@ private:
     std::unordered_map<Site, std::uint32_t, SiteHash> sites_;
 
 public:
-    Stamp here();  // the line of Python that is running
+    Stamp here();       // the line of Python that is running
+    Stamp now() const;  // the time alone, and only if somebody asks for it
 };
 
 // What is raised when an event cannot be taken; the Python side puts classes of its own here.

@@ -41,10 +41,21 @@ Column::Type type_of(std::string_view format) {
     return Type::Unsupported;
 }
 
+std::int64_t nanoseconds_of(std::string_view format) {
+    if (format.size() < 3 || format.substr(0, 2) != "ts") return 0;
+    switch (format[2]) {
+        case 's': return 1'000'000'000;
+        case 'm': return 1'000'000;
+        case 'u': return 1'000;
+        default: return 1;
+    }
+}
+
 }  // namespace
 
 Column::Column(const ArrowSchema& schema, const ArrowArray& array, std::int64_t skip)
     : type_(type_of(schema.format)), format_(schema.format), length_(array.length), offset_(array.offset + skip) {
+    nanoseconds_ = nanoseconds_of(format_);
     if (type_ == Type::FixedBytes) width_ = std::atoll(schema.format + 2);
     if (array.n_buffers > 0) {
         // A null count of -1 means that nobody has counted: then the bitmap decides.
@@ -56,6 +67,7 @@ Column::Column(const ArrowSchema& schema, const ArrowArray& array, std::int64_t 
     if (schema.dictionary != nullptr && array.dictionary != nullptr) {
         dictionary_ = std::make_shared<const Column>(*schema.dictionary, *array.dictionary, 0);
         format_ = schema.dictionary->format;
+        nanoseconds_ = dictionary_->nanoseconds_;
     }
 }
 

@@ -64,17 +64,27 @@ std::int64_t Monitor::Batch::row_number(std::int64_t row) const {
     return number_ != nullptr && number_->is_integer() && number_->valid(row) ? number_->integer(row) : options_.first_row + row;
 }
 
-Stamp Monitor::Batch::stamp() {
+Stamp Monitor::Batch::when() {
     Stamp stamp;
+    if (time_ == nullptr || fault(*time_, row_)) return stamp;
+    const Key key = time_->key(row_, scratch_);
+    stamp.time = key.bits;
+    if (key.kind == KeyKind::Int) stamp.time_kind = Stamp::Time::Int;
+    if (key.kind == KeyKind::Float) stamp.time_kind = Stamp::Time::Float;
+    if (time_->nanoseconds() != 0) {
+        std::int64_t since = 0;
+        // Nanoseconds reach from 1677 to 2262; there is no time beyond.
+        const bool fits = !__builtin_mul_overflow(static_cast<std::int64_t>(key.bits), time_->nanoseconds(), &since);
+        stamp.time = static_cast<std::uint64_t>(since);
+        stamp.time_kind = fits ? Stamp::Time::Instant : Stamp::Time::None;
+    }
+    return stamp;
+}
+
+Stamp Monitor::Batch::stamp() {
+    Stamp stamp = when();
     stamp.row = row_number(row_);
     stamp.location = options_.source;
-    if (time_ != nullptr && time_->valid(row_)) {
-        std::string scratch;
-        const Key key = time_->key(row_, scratch);
-        if (key.kind == KeyKind::Int) stamp.time_kind = Stamp::Time::Int;
-        if (key.kind == KeyKind::Float) stamp.time_kind = Stamp::Time::Float;
-        stamp.time = key.bits;
-    }
     if (location_ != nullptr && location_->valid(row_)) {
         std::string scratch;
         const Key key = location_->key(row_, scratch);

@@ -19,6 +19,7 @@ public:
     Batch(Monitor& monitor, const ArrowSchema& schema, std::shared_ptr<ArrowArray> array, const BatchOptions& options);
     std::optional<BadRow> run();
     Stamp stamp() override;
+    Stamp when() override;
 
 private:
     struct Input {  // a parameter's column

@@ -51,7 +51,7 @@ inline History::Head transfer_history(Archive& archive, History& history, Histor
         archive.field(event.event, 0, events - 1);
         event.stamp.row = static_cast<std::int64_t>(archive.number(static_cast<std::uint64_t>(event.stamp.row)));
         event.stamp.time = archive.number(event.stamp.time);
-        archive.field(event.stamp.time_kind, 0, 2);
+        archive.field(event.stamp.time_kind, 0, 3);
         archive.field(event.stamp.location, 0, 0xFFFFFFFF);
         if (archive.reading()) read = history.add(read, event.event, event.stamp);
     }

@@ -85,6 +85,8 @@ public:
             default: return 0;
         }
     }
+    // How many nanoseconds one step of a column of timestamps is; 0 for other columns.
+    std::int64_t nanoseconds() const { return nanoseconds_; }
     double real(std::int64_t row) const;
     std::string_view text(std::int64_t row) const;
     bool is_integer() const { return type_ >= Type::Int8 && type_ <= Type::UInt64; }
@@ -104,6 +106,7 @@ private:
     std::int64_t length_ = 0;
     std::int64_t offset_ = 0;
     std::int64_t width_ = 0;
+    std::int64_t nanoseconds_ = 0;
     const std::uint8_t* validity_ = nullptr;
     const void* values_ = nullptr;
     const void* data_ = nullptr;

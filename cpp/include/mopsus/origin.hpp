@@ -7,7 +7,8 @@
 namespace mopsus {
 
 struct Stamp {
-    enum class Time : std::uint8_t { None, Int, Float };
+    // Int and Float are numbers of whatever unit the trace has; Instant is nanoseconds since the epoch.
+    enum class Time : std::uint8_t { None, Int, Float, Instant };
     std::int64_t row = 0;  // 0: not from a trace
     std::uint64_t time = 0;
     std::uint32_t location = 0;  // a number that the event source gives out; 0: unknown
@@ -18,6 +19,8 @@ class Origin {
 public:
     virtual ~Origin() = default;
     virtual Stamp stamp() = 0;
+    // A stamp of which only the time is asked for.
+    virtual Stamp when() { return stamp(); }
 };
 
 }  // namespace mopsus

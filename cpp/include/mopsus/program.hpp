@@ -38,6 +38,11 @@ struct Program {
     bool variables = false;     // every instance carries a word of the listener's
     std::uint32_t history = 0;  // events remembered per instance
 
+    bool timed() const {
+        for (const auto& machine : machines)
+            if (machine->timed()) return true;
+        return false;
+    }
     Mask all() const { return parameters == 0 ? 0 : (1U << parameters) - 1; }
     // Throws std::invalid_argument if anything refers outside of its range.
     void check() const;
