@@ -5,6 +5,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include "columns.hpp"
 #include "emitter.hpp"
 #include "machines.hpp"
 #include "mopsus/archive.hpp"
@@ -243,6 +244,7 @@ NB_MODULE(_core, module) {
         [](nb::handle closed, nb::handle values) { errors = {closed.inc_ref().ptr(), values.inc_ref().ptr()}; }, nb::arg("closed"),
         nb::arg("values"));
     module.def("hide", [](nb::handle code) { hide(code.ptr()); }, nb::arg("code"));
+    add_columns(module);
     nb::class_<PyMonitor>(module, "Monitor", nb::type_slots(gc_slots))
         .def("__init__", &construct, nb::kw_only(), nb::arg("parameters"), nb::arg("modes"), nb::arg("events"), nb::arg("machines"),
              nb::arg("binding"), nb::arg("connected"), nb::arg("immediate"), nb::arg("variables"), nb::arg("history"), nb::arg("per_thread"),

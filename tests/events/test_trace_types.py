@@ -8,7 +8,7 @@ import math
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from trace_support import plain, read_rows, run_check, spec_of, without_pyarrow
+from trace_support import plain, read_rows, row_by_row, run_check, spec_of, without_pyarrow
 
 from mopsus.events.trace import blocks, needs_of
 from mopsus.events.trace.columns import ColumnType, convert_value, infer_from_cells, infer_from_values, parse_cell
@@ -126,7 +126,7 @@ csv_rows = st.lists(st.tuples(st.sampled_from(["e", "f", "g", "", '"e"', "#relea
     skip=st.booleans(),
 )
 @example(rows=[("e", '"', "1"), ("e", "2", "3")], types=(None, None), newline="\n", end=False, skip=True)
-def test_csv_is_the_same_with_and_without_pyarrow(tmp_path, rows, types, newline, end, skip):
+def test_csv_is_the_same_by_block_and_by_row(tmp_path, rows, types, newline, end, skip):
     path = tmp_path / "t.csv"
     text = newline.join(["event,a,x,b", *(f"{event},{a},x,{b}" for event, a, b in rows)]) + newline * end
     path.write_bytes(text.encode())
@@ -160,10 +160,10 @@ def test_json_is_the_same_with_and_without_pyarrow(tmp_path, rows, types, skip):
 def assert_same(path, types, skip) -> None:
     spec = spec_of(*SPEC.events, a=types[0], b=types[1])
     fast = outcome(spec, path, skip)
-    with pytest.MonkeyPatch.context() as patch:
-        without_pyarrow(patch)
-        slow = outcome(spec, path, skip)
-    assert fast == slow
+    for slower in (without_pyarrow, row_by_row):
+        with pytest.MonkeyPatch.context() as patch:
+            slower(patch)
+            assert outcome(spec, path, skip) == fast
 
 
 def outcome(spec, path, skip):

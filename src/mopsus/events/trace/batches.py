@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from mopsus._core import Columns
 from mopsus.events.trace.arrow import Table, arrow_type, load
 from mopsus.events.trace.needs import ColumnTypes
 from mopsus.events.trace.rows import BadRow, Rows
@@ -19,14 +20,14 @@ SKIP_HINT = "correct the row, or leave such rows out with `--bad-rows skip`"
 
 @dataclass(frozen=True, slots=True)
 class TraceBatch:
-    """Consecutive rows of one trace: an Arrow table, or Python values where pyarrow is missing.
+    """Consecutive rows of one trace: columns of the core's, an Arrow table, or Python values where pyarrow is missing.
 
     `numbers` holds the rows' numbers when they are not `first_row`, `first_row + 1`, …; an Arrow table then
     has them as column `#row` too. `absent` are needed columns that the trace does not have.
     """
 
     source: str
-    data: Table | Rows
+    data: Columns | Table | Rows
     first_row: int
     numbers: Sequence[int] | None = None
     absent: frozenset[str] = frozenset()
@@ -41,6 +42,16 @@ class Origin:
 
     name: str
     absent: frozenset[str] = frozenset()
+
+
+def plain_batch(batch: TraceBatch) -> TraceBatch:
+    """The same batch as an Arrow table, or as Python values where pyarrow is missing."""
+    if not isinstance(batch.data, Columns):
+        return batch
+    pa = load("pyarrow")
+    if pa is None:
+        return replace(batch, data=Rows(batch.data.to_pydict(), list(range(batch.data.num_rows))))
+    return replace(batch, data=pa.Table.from_batches([pa.record_batch(batch.data)]))
 
 
 class BatchBuilder:

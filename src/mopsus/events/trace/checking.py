@@ -9,6 +9,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from mopsus._core import Columns
 from mopsus.events.trace.batches import BatchBuilder, TraceBatch
 from mopsus.events.trace.columns import ColumnType
 from mopsus.events.trace.follow import POLL_S
@@ -230,8 +231,10 @@ def _event_names(batch: TraceBatch) -> list[str]:
     """Some of the event names in a batch, for messages."""
     if isinstance(batch.data, Rows):
         found: Iterable[object] = batch.data.columns.get(EVENT, ())
-    elif EVENT in batch.data.column_names:
-        found = batch.data.column(EVENT).slice(0, 1000).to_pylist()
-    else:
+    elif EVENT not in batch.data.column_names:
         found = ()
+    elif isinstance(batch.data, Columns):
+        found = batch.data.distinct(EVENT)
+    else:
+        found = batch.data.column(EVENT).slice(0, 1000).to_pylist()
     return sorted({name for name in found if isinstance(name, str)})

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
 
+from mopsus._core import Columns
 from mopsus.events.trace import masks
 from mopsus.events.trace.arrow import Array, Module, Table, require
 from mopsus.events.trace.batches import ROW, TraceBatch
@@ -51,6 +52,11 @@ class Recogniser:
         self.plain = all(rule.plain for rule in self._rules)
         self.names = (*(rule.event for rule in self._rules), RELEASE)
         self._by_name = {rule.event: tuple(rule.columns) for rule in self._rules}
+
+    def takes(self, columns: Columns) -> bool:
+        """Are the spec's events in these columns as a monitor takes them?"""
+        lacking = self._nameless and (EVENT not in columns.column_names or columns.null_count(EVENT) > 0)
+        return self.plain and not lacking
 
     def table(self, batch: TraceBatch) -> Table:
         """The Arrow table of a batch as a monitor takes it; for a plain spec mostly the batch as it is."""

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from functools import reduce
 from typing import Literal, Protocol, TypeAlias
 
+from mopsus._core import Columns
 from mopsus.events.trace import masks
 from mopsus.events.trace.arrow import Table, require
-from mopsus.events.trace.batches import ROW, TraceBatch
-from mopsus.events.trace.needs import LOCATION, RELEASE, THREAD, TIME, needs_of
+from mopsus.events.trace.batches import ROW, TraceBatch, plain_batch
+from mopsus.events.trace.needs import EVENT, LOCATION, RELEASE, THREAD, TIME, needs_of
 from mopsus.events.trace.recognise import Recogniser, TraceEvent, rows_of
 from mopsus.events.trace.rows import Rows
 from mopsus.model import Scalar, Spec, TraceError, Verdict
@@ -35,7 +36,7 @@ class Counts(Protocol):
 class TraceMonitor(Protocol):
     """What a run asks of a monitor; `mopsus.monitor.Monitor` is one."""
 
-    def run(self, data: Table, *, source: str, first_row: int, bad_rows: BadRows) -> None: ...
+    def run(self, data: Columns | Table, *, source: str, first_row: int, bad_rows: BadRows) -> None: ...
 
     def row(
         self,
@@ -144,29 +145,53 @@ class Session:
         `TraceError` at a row that a spec cannot use, when bad rows stop the run; no monitor has then seen that
         row or a later one.
         """
+        if isinstance(batch.data, Columns) and self._as_they_are(batch, batch.data):
+            self._feed_columns(batch, batch.data)
+            return
+        batch = plain_batch(batch)
         if isinstance(batch.data, Rows):
             self._feed_rows(batch, batch.data)
         else:
             self._feed_table(batch)
+
+    def _as_they_are(self, batch: TraceBatch, columns: Columns) -> bool:
+        """Can every monitor take the columns as they are, and all stop at the same row?"""
+        if not all(watcher.recogniser.takes(columns) for watcher in self.watchers):
+            return False
+        complete = not batch.absent and not any(map(columns.null_count, columns.column_names))
+        return complete or len(self.watchers) == 1 or self._bad_rows == "skip"
+
+    def _feed_columns(self, batch: TraceBatch, columns: Columns) -> None:
+        error = self._run(batch, [columns] * len(self.watchers))
+        rows = columns.num_rows if error is None else (error.row or batch.first_row) - batch.first_row
+        self.rows += rows
+        self.ignored += rows - columns.count(EVENT, _names([watcher.recogniser for watcher in self.watchers]), rows)
+        if error is not None:
+            raise error
 
     def _feed_table(self, batch: TraceBatch) -> None:
         tables = [watcher.recogniser.table(batch) for watcher in self.watchers]
         error = self._first_incomplete(batch, tables) if self._bad_rows == "stop" and len(tables) > 1 else None
         if error is not None:
             tables = [_rows_before(table, batch, error.row or 0) for table in tables]
-        with self._sorter.sorting(len(tables) > 1):
-            try:
-                for watcher, table in zip(self.watchers, tables, strict=True):
-                    watcher.monitor.run(table, source=batch.source, first_row=batch.first_row, bad_rows=self._bad_rows)
-            except TraceError as failure:
-                error = failure
-        self._count(batch.data if error is None else _rows_before(batch.data, batch, error.row or batch.first_row))
+        error = self._run(batch, tables) or error
+        table: Table = batch.data
+        if error is not None:
+            table = _rows_before(table, batch, error.row or batch.first_row)
+        self.rows += table.num_rows
+        self.ignored += table.num_rows - count_used(table, [watcher.recogniser for watcher in self.watchers])
         if error is not None:
             raise error
 
-    def _count(self, table: Table) -> None:
-        self.rows += table.num_rows
-        self.ignored += table.num_rows - count_used(table, [watcher.recogniser for watcher in self.watchers])
+    def _run(self, batch: TraceBatch, data: Sequence[Columns | Table]) -> TraceError | None:
+        """Give each monitor its data; what is wrong with a row, if something is."""
+        with self._sorter.sorting(len(data) > 1):
+            try:
+                for watcher, part in zip(self.watchers, data, strict=True):
+                    watcher.monitor.run(part, source=batch.source, first_row=batch.first_row, bad_rows=self._bad_rows)
+            except TraceError as failure:
+                return failure
+        return None
 
     def _first_incomplete(self, batch: TraceBatch, tables: Sequence[Table]) -> TraceError | None:
         """The first row that lacks a value which one of the specs needs."""
@@ -220,11 +245,14 @@ class Session:
 def count_used(table: Table, recognisers: Sequence[Recogniser]) -> int:
     """How many rows are an event of some spec."""
     if all(recogniser.plain for recogniser in recognisers):
-        names = tuple(dict.fromkeys(name for recogniser in recognisers for name in recogniser.names))
-        return masks.count_names(table, names)
+        return masks.count_names(table, _names(recognisers))
     pc = require("pyarrow.compute", "an Arrow table")
     used = reduce(pc.or_, (recogniser.mask(table) for recogniser in recognisers))
     return int(pc.sum(used).as_py() or 0)
+
+
+def _names(recognisers: Sequence[Recogniser]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for recogniser in recognisers for name in recogniser.names))
 
 
 def _incomplete(batch: TraceBatch, number: int, events: Sequence[TraceEvent]) -> TraceError | None:

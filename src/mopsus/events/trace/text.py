@@ -7,6 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Protocol
 
+from mopsus._core import Columns
 from mopsus.events.trace import fast, rows
 from mopsus.events.trace.arrow import Table
 from mopsus.events.trace.columns import ColumnType
@@ -17,9 +18,9 @@ from mopsus.events.trace.sources import UnreadableError
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """What is in a block: `data` is an Arrow table of all its rows, or the good ones as Python values."""
+    """What is in a block: `data` has all its rows as columns, or the good ones as Python values."""
 
-    data: Table | Rows
+    data: Columns | Table | Rows
     count: int
     bad: tuple[BadRow, ...] = ()
 
@@ -61,9 +62,9 @@ class CsvReader:
         return rows.csv_samples(block, self._layout, columns) if seen is None else seen
 
     def parse(self, block: bytes, *, stop: bool) -> Parsed:
-        table = fast.read_csv(block, self._layout, self._types)
-        if table is not None:
-            return Parsed(table, table.num_rows)
+        columns = fast.read_csv(block, self._layout, self._types)
+        if columns is not None:
+            return Parsed(columns, columns.num_rows)
         exact = rows.parse_csv(block, self._layout, self._types, stop=stop)
         return Parsed(exact.rows, exact.count, exact.bad)
 
