@@ -24,6 +24,7 @@ GROUP = "mopsus.logics"
 BUILT_IN: Mapping[str, str] = {
     "fsm": "mopsus.logics.fsm:LOGIC",
     "ere": "mopsus.logics.ere:LOGIC",
+    "hoa": "mopsus.logics.hoa:LOGIC",
 }
 """The same as the entry points of our own distribution. A built-in name cannot be taken by another plugin."""
 
