@@ -28,4 +28,7 @@ MESSAGES: dict[str, str] = {
     "LOGIC-041": "An automaton is of a sort that cannot be made into a monitor.",
     "LOGIC-042": "A machine without a finite table cannot be exported or compared.",
     "LOGIC-043": "Warning: of this automaton it is not fully decided when its formula holds for good.",
+    "LOGIC-050": "Warning: what two overlapping rewriting rules lead to depends on which one is applied first.",
+    "LOGIC-051": "Warning: rewriting does not end, or does not seem to.",
+    "LOGIC-052": "Warning: a rewriting rule is never applied, because another one always comes first.",
 }

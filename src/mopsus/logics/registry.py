@@ -25,6 +25,8 @@ BUILT_IN: Mapping[str, str] = {
     "fsm": "mopsus.logics.fsm:LOGIC",
     "ere": "mopsus.logics.ere:LOGIC",
     "hoa": "mopsus.logics.hoa:LOGIC",
+    "srs": "mopsus.logics.srs:LOGIC",
+    "srs_scan": "mopsus.logics.srs:SCANNING",
 }
 """The same as the entry points of our own distribution. A built-in name cannot be taken by another plugin."""
 

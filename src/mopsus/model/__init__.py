@@ -3,6 +3,7 @@
 from mopsus.model.drawing import Drawing, Edge, Node
 from mopsus.model.errors import Diagnostic, MopsusError, Span, TraceError
 from mopsus.model.machine import Families, Machine, Remark, TableMachine
+from mopsus.model.rewrite import RewriteMachine, RewriteRule
 from mopsus.model.spec import (
     BindingMode,
     Code,
@@ -16,6 +17,7 @@ from mopsus.model.spec import (
     Spec,
     Variable,
 )
+from mopsus.model.stack import StackMachine
 from mopsus.model.value import ObjectRef, Scalar, Value
 from mopsus.model.verdict import Verdict, WitnessEvent
 
@@ -37,10 +39,13 @@ __all__ = [
     "Pointcut",
     "Property",
     "Remark",
+    "RewriteMachine",
+    "RewriteRule",
     "Scalar",
     "Severity",
     "Span",
     "Spec",
+    "StackMachine",
     "TableMachine",
     "TraceError",
     "Value",

@@ -1,0 +1,170 @@
+"""Stage 2: the text of a string rewriting system: parsed, checked and printed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mopsus.logics.logic import FormulaError
+from mopsus.logics.text import load_grammar, run_parser, suggestion
+from mopsus.model.rewrite import EXHAUSTED
+
+if TYPE_CHECKING:
+    from lark import Lark, Token
+
+SUCCEED, FAIL = "succeed", "fail"
+"""What a rule can decide, instead of putting symbols in place of its left side."""
+
+MAX_SYMBOLS = 20_000
+"""How many symbols the rules of a system may have in all."""
+
+MAX_SIDE = 1_000
+"""How many symbols one side of a rule may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """`left -> right`, or `left -> #verdict`; `start` and `end` say that the left side has `^` before it, `$` behind it."""
+
+    left: tuple[str, ...]
+    right: tuple[str, ...] = ()
+    verdict: str | None = None
+    start: bool = False
+    end: bool = False
+    offset: int = field(default=0, compare=False)
+    length: int = field(default=0, compare=False)
+
+    @property
+    def pattern(self) -> tuple[str, ...]:
+        """The left side with its anchors as symbols."""
+        return ("^",) * self.start + self.left + ("$",) * self.end
+
+    def __str__(self) -> str:
+        right = f"#{self.verdict}" if self.verdict else " ".join(self.right) or "#epsilon"
+        return f"{' '.join(self.pattern)} -> {right} ."
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """Rules in the order written, over the events of `alphabet` and the `auxiliary` symbols that right sides bring in."""
+
+    rules: tuple[Rule, ...]
+    alphabet: tuple[str, ...]
+    auxiliary: tuple[str, ...]
+
+
+def parse_system(text: str, alphabet: tuple[str, ...]) -> System:
+    """The system that `text` describes over the events of `alphabet`, or `FormulaError`."""
+    if not text.strip():
+        raise FormulaError("the system has no rules", offset=0, hint="write 'left side -> right side .'")
+    items: list[_Item] = run_parser(_parser(), text, _WORDS)
+    made = {str(token) for item in items for token in item.right if token.type == "NAME"}
+    known = made.union(alphabet)
+    total = 0
+    for item in items:
+        total += len(item.left) + len(item.right)
+        _check(item, known, total)
+    rules = tuple(item.rule() for item in items)
+    written = dict.fromkeys(symbol for rule in rules for symbol in (*rule.left, *rule.right))
+    return System(rules, alphabet, tuple(symbol for symbol in written if symbol not in alphabet))
+
+
+def print_system(system: System) -> str:
+    """The canonical text: a line per rule."""
+    return "\n".join(map(str, system.rules))
+
+
+def categories_of(system: System) -> frozenset[str]:
+    """What the rules can decide, and `exhausted`: rewriting took too long or the string grew too long."""
+    return frozenset({SUCCEED, FAIL, EXHAUSTED})
+
+
+def events_of(system: System) -> frozenset[str]:
+    """The events written in the rules."""
+    return frozenset(symbol for rule in system.rules for symbol in (*rule.left, *rule.right)) & set(system.alphabet)
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """A rule as tokens, so that faults have a place."""
+
+    left: tuple[Token, ...]
+    arrow: Token
+    right: tuple[Token, ...]
+
+    def rule(self) -> Rule:
+        first = self.left[0].start_pos or 0
+        last = self.right[-1].end_pos or first
+        only = self.right[0]
+        return Rule(
+            left=tuple(str(token) for token in self.left if token.type == "NAME"),
+            right=tuple(str(token) for token in self.right if token.type == "NAME"),
+            verdict=str(only)[1:] if only.type in ("SUCCEED", "FAIL") else None,
+            start=self.left[0].type == "START",
+            end=self.left[-1].type == "END",
+            offset=first,
+            length=last - first,
+        )
+
+
+def _check(item: _Item, known: set[str], total: int) -> None:
+    if not any(token.type == "NAME" for token in item.left):
+        raise FormulaError(
+            "the left side of the rule has no symbol",
+            offset=item.arrow.start_pos or 0,
+            length=len(item.arrow),
+            hint="an event comes before '->'",
+        )
+    if total > MAX_SYMBOLS or max(len(item.left), len(item.right)) > MAX_SIDE:
+        raise FormulaError(
+            "the rules are too large",
+            offset=item.arrow.start_pos or 0,
+            length=len(item.arrow),
+            hint=f"a side may have {MAX_SIDE:,} symbols, all rules together {MAX_SYMBOLS:,}",
+            code="LOGIC-007",
+        )
+    for token in item.left:
+        if token.type == "NAME" and token not in known:
+            raise FormulaError(
+                f"unknown symbol '{token}': no event, and no right side brings it in",
+                offset=token.start_pos or 0,
+                length=len(token),
+                hint=suggestion(token, known),
+                code="LOGIC-002",
+            )
+
+
+_WORDS = {
+    "NAME": "a symbol",
+    "START": "'^'",
+    "END": "'$'",
+    "ARROW": "'->'",
+    "DOT": "'.'",
+    "EPSILON": "'#epsilon'",
+    "SUCCEED": "'#succeed'",
+    "FAIL": "'#fail'",
+    "$END": "the end",
+}
+
+
+@cache
+def _parser() -> Lark:
+    from lark import Token, Transformer, v_args
+
+    @v_args(inline=True)
+    class Build(Transformer[Token, object]):
+        def start(self, *items: _Item) -> list[_Item]:
+            return list(items)
+
+        def rule(self, left: tuple[Token, ...], arrow: Token, right: tuple[Token, ...]) -> _Item:
+            return _Item(left, arrow, right)
+
+        def left(self, *tokens: Token) -> tuple[Token, ...]:
+            return tokens
+
+        def right(self, *tokens: Token) -> tuple[Token, ...]:
+            return tokens
+
+    return load_grammar(Path(__file__).with_name("grammar.lark"), Build())
