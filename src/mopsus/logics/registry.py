@@ -24,6 +24,11 @@ GROUP = "mopsus.logics"
 BUILT_IN: Mapping[str, str] = {
     "fsm": "mopsus.logics.fsm:LOGIC",
     "ere": "mopsus.logics.ere:LOGIC",
+    "cfg": "mopsus.logics.cfg:CFG",
+    "lr": "mopsus.logics.cfg:LR",
+    "lr_lazy": "mopsus.logics.cfg:LR_LAZY",
+    "lalr": "mopsus.logics.cfg:LALR",
+    "lalr_lazy": "mopsus.logics.cfg:LALR_LAZY",
     "hoa": "mopsus.logics.hoa:LOGIC",
     "srs": "mopsus.logics.srs:LOGIC",
     "srs_scan": "mopsus.logics.srs:SCANNING",
