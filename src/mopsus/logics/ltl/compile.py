@@ -27,7 +27,7 @@ def compile_ltl(formula: Formula, request: Request) -> TableMachine:
     decidable = reaching(automaton.table, decided)
     if automaton.initial not in decidable and not request.allow_unmonitorable:
         raise LogicError(
-            "no trace can ever decide this formula: whatever has happened, it may still come to hold and may still fail",
+            "no trace can ever decide this formula: after any trace it may still come to hold, and may fail",
             code="LOGIC-017",
             hint="give its eventualities a bound in steps, such as '<>[0,10] a', or allow it as unmonitorable",
         )

@@ -1,0 +1,27 @@
+"""Stage 2: the logic `ltl`: linear temporal logic with past and future, three-valued.
+
+`synthesise` makes monitors over valuations of propositions instead of events.
+"""
+
+from mopsus.logics.logic import Logic
+from mopsus.logics.ltl.compile import compile_ltl
+from mopsus.logics.ltl.reference import categories_after
+from mopsus.logics.ltl.symbolic import SymbolicMonitor, Transition, synthesise
+from mopsus.logics.ltl.syntax import TRUTH, VALIDATION, VIOLATION, categories_of, parse_ltl
+from mopsus.logics.temporal.syntax import events_of, print_formula
+
+__all__ = ["LOGIC", "SymbolicMonitor", "Transition", "synthesise"]
+
+LOGIC = Logic(
+    name="ltl",
+    summary="linear temporal logic with past and future, decided as soon as no continuation can change it",
+    parse=parse_ltl,
+    print=print_formula,
+    categories=categories_of,
+    events=events_of,
+    compile=compile_ltl,
+    reference=categories_after,
+    default_goal=(VIOLATION,),
+    notes=frozenset({VALIDATION}),
+    truth=TRUTH,
+)
