@@ -7,7 +7,17 @@ from logics.formulas import ALPHABET
 
 from mopsus.logics.temporal.syntax import FUTURE, PAST, Formula, Interval, Op, combine
 
-UNARY = {Op.NOT, Op.PREVIOUS, Op.WEAK_PREVIOUS, Op.ONCE, Op.HISTORICALLY, Op.NEXT, Op.WEAK_NEXT, Op.EVENTUALLY, Op.ALWAYS}
+UNARY = {
+    Op.NOT,
+    Op.PREVIOUS,
+    Op.WEAK_PREVIOUS,
+    Op.ONCE,
+    Op.HISTORICALLY,
+    Op.NEXT,
+    Op.WEAK_NEXT,
+    Op.EVENTUALLY,
+    Op.ALWAYS,
+}
 STEPS = {Op.PREVIOUS, Op.WEAK_PREVIOUS, Op.NEXT, Op.WEAK_NEXT}
 
 letters = st.sampled_from(ALPHABET)

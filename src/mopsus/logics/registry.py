@@ -24,6 +24,8 @@ GROUP = "mopsus.logics"
 BUILT_IN: Mapping[str, str] = {
     "fsm": "mopsus.logics.fsm:LOGIC",
     "ere": "mopsus.logics.ere:LOGIC",
+    "ptltl": "mopsus.logics.ptltl:LOGIC",
+    "ltl": "mopsus.logics.ltl:LOGIC",
     "cfg": "mopsus.logics.cfg:CFG",
     "lr": "mopsus.logics.cfg:LR",
     "lr_lazy": "mopsus.logics.cfg:LR_LAZY",

@@ -7,7 +7,8 @@ from mopsus.logics.logic import Logic
 from mopsus.logics.ltl.compile import compile_ltl
 from mopsus.logics.ltl.reference import categories_after
 from mopsus.logics.ltl.symbolic import SymbolicMonitor, Transition, synthesise
-from mopsus.logics.ltl.syntax import TRUTH, VALIDATION, VIOLATION, categories_of, parse_ltl
+from mopsus.logics.ltl.syntax import parse_ltl
+from mopsus.logics.temporal.categories import TRUTH, VALIDATION, VIOLATION, categories_of
 from mopsus.logics.temporal.syntax import events_of, print_formula
 
 __all__ = ["LOGIC", "SymbolicMonitor", "Transition", "synthesise"]

@@ -7,13 +7,11 @@ from dataclasses import replace
 from mopsus.logics.logic import LogicError, Request
 from mopsus.logics.ltl.determine import determine
 from mopsus.logics.ltl.letters import Events, Work
-from mopsus.logics.ltl.syntax import TRUTH, VALIDATION, VIOLATION
 from mopsus.logics.machines import Automaton, finish
 from mopsus.logics.machines.automaton import reaching
+from mopsus.logics.temporal.categories import CATEGORY, TRUTH
 from mopsus.logics.temporal.syntax import Formula, events_of
 from mopsus.model import Remark, TableMachine
-
-_NAMES = {True: VALIDATION, False: VIOLATION}
 
 
 def compile_ltl(formula: Formula, request: Request) -> TableMachine:
@@ -46,8 +44,8 @@ def monitor_of(formula: Formula, alphabet: tuple[str, ...], *, ending: bool = Fa
         alphabet,
         0,
         tuple(tuple(row[letter] for letter in letter_of) for row in made.steps),
-        tuple(frozenset() if verdict is None else frozenset({_NAMES[verdict]}) for verdict in made.verdicts),
-        tuple("" if verdict is None else _NAMES[verdict] for verdict in made.verdicts),
+        tuple(frozenset() if verdict is None else frozenset({CATEGORY[verdict]}) for verdict in made.verdicts),
+        tuple("" if verdict is None else CATEGORY[verdict] for verdict in made.verdicts),
         tuple(made.presumed),
     )
 

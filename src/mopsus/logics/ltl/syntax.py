@@ -5,9 +5,6 @@ from __future__ import annotations
 from mopsus.logics.ltl.normal import step_bounds
 from mopsus.logics.temporal.syntax import FUTURE, PAST, Formula, parse_formula, walk
 
-VIOLATION, VALIDATION = "violation", "validation"
-TRUTH = {VALIDATION: True, VIOLATION: False}
-
 
 def parse_ltl(text: str, alphabet: tuple[str, ...]) -> Formula:
     """The formula that `text` denotes over the events of `alphabet`, or `FormulaError`."""
@@ -22,11 +19,6 @@ def parse_over_propositions(text: str, propositions: tuple[str, ...] | None = No
     return _checked(
         parse_formula(text, propositions, logic="ltl", operators=PAST | FUTURE, intervals=True, strict=False)
     )
-
-
-def categories_of(formula: Formula) -> frozenset[str]:
-    """`violation` and `validation`, whatever the formula."""
-    return frozenset(TRUTH)
 
 
 def _checked(formula: Formula) -> Formula:
