@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mopsus.cli.messages import CommandError
+from mopsus.cli.options import AllowUnmonitorable
 from mopsus.cli.progress import ProgressBar
 from mopsus.model import MopsusError
 
@@ -88,6 +89,11 @@ def check(
     html: Html = None,
     quiet: Quiet = False,
     no_code: NoCode = False,
+    allow_unmonitorable: AllowUnmonitorable = False,
+    at_end: Annotated[
+        bool,
+        typer.Option("--at-end", help="Also say of each undecided instance whether it presumably holds at the end."),
+    ] = False,
     no_progress: Annotated[bool, typer.Option("--no-progress", help="No progress bar, even on a terminal.")] = False,
 ) -> int:
     """Check recorded traces against specs.
@@ -112,7 +118,8 @@ def check(
     forced = Format(format.value) if format else None
     reports = {"junit": junit, "sarif": sarif, "html": html}
     options = Options(history=history, quiet=quiet, find_lines=partial(find_lines, format=forced))
-    run = Run(spec_files, reports, options, json=json, allow_code=not no_code)
+    compiled = load_specs(spec_files, at_end=at_end, allow_unmonitorable=allow_unmonitorable)
+    run = Run(compiled, reports, options, json=json, allow_code=not no_code, at_end=at_end)
     show_progress = sys.stderr.isatty() and not no_progress and not quiet
     with ProgressBar(show_progress) as bar:
         result = check_traces(
@@ -146,14 +153,15 @@ class Run:
 
     def __init__(
         self,
-        spec_files: Sequence[Path],
+        loaded: tuple[dict[str, CompiledSpec], list[Diagnostic]],
         reports: Mapping[str, Path | None],
         options: Options,
         *,
         json: bool,
         allow_code: bool,
+        at_end: bool = False,
     ) -> None:
-        self._compiled, self._warnings = load_specs(spec_files)
+        self._compiled, self._warnings = loaded
         self.specs = [compiled.spec for compiled in self._compiled.values()]
         self._history = options.history
         self._allow_code = allow_code
@@ -213,7 +221,9 @@ class Run:
             raise failure
 
 
-def load_specs(files: Sequence[Path]) -> tuple[dict[str, CompiledSpec], list[Diagnostic]]:
+def load_specs(
+    files: Sequence[Path], *, at_end: bool = False, allow_unmonitorable: bool = False
+) -> tuple[dict[str, CompiledSpec], list[Diagnostic]]:
     """The specs of the files by name, with what there is to say about them."""
     from mopsus.logics import compile_spec
     from mopsus.spec import load_file
@@ -227,7 +237,7 @@ def load_specs(files: Sequence[Path]) -> tuple[dict[str, CompiledSpec], list[Dia
             if name in compiled:
                 hint = "rename one of them, or check them one at a time"
                 raise CommandError(f"there are two specs named {name}", hint=hint, code="CLI-002")
-            compiled[name] = compile_spec(spec, read.source)
+            compiled[name] = compile_spec(spec, read.source, at_end=at_end, allow_unmonitorable=allow_unmonitorable)
             warnings += compiled[name].warnings
     if not compiled:
         named = ", ".join(str(file) for file in files)

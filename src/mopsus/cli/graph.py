@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mopsus.cli.messages import CommandError, unknown
+from mopsus.cli.options import AllowUnmonitorable
 
 if TYPE_CHECKING:
     from mopsus.model import Machine, Property, Spec
@@ -23,6 +24,7 @@ class Form(StrEnum):
     PNG = "png"
     DOT = "dot"
     MERMAID = "mermaid"
+    HOA = "hoa"
 
 
 SUFFIXES = {".txt": Form.TEXT, ".gv": Form.DOT, ".mmd": Form.MERMAID} | {f".{form.value}": form for form in Form}
@@ -38,10 +40,12 @@ def graph(
         Form | None, typer.Option("--to", help="The form; by default as the output's suffix says, else text.")
     ] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write to this file.", metavar="FILE")] = None,
+    allow_unmonitorable: AllowUnmonitorable = False,
 ) -> int:
     """Draw the machines that a spec's properties become.
 
     As text, all of them; in any other form, one: choose it with `--spec` and `--property` where there are several.
+    The form hoa is for other tools, and for properties of the logic `hoa`.
     """
     from mopsus.logics import compile_property
     from mopsus.spec import load
@@ -55,7 +59,9 @@ def graph(
             hint="choose one with --spec and --property",
             code="CLI-002",
         )
-    drawn = [render(compile_property(*each), form, title(*each)) for each in chosen]
+    drawn = [
+        render(compile_property(*each, allow_unmonitorable=allow_unmonitorable), form, title(*each)) for each in chosen
+    ]
     deliver(b"\n".join(drawn), form, output)
     return 0
 
@@ -66,6 +72,10 @@ def render(machine: Machine, form: Form, title: str) -> bytes:
         from mopsus.cli.picture import draw_picture
 
         return draw_picture(machine, form.value, title)
+    if form is Form.HOA:
+        from mopsus.logics.hoa.printer import export_machine
+
+        return export_machine(machine, title).encode()
     from mopsus.logics import draw
 
     return draw(machine, form.value, title).encode()

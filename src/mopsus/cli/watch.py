@@ -27,9 +27,11 @@ from mopsus.cli.check import (
     Run,
     Sarif,
     TraceFormat,
+    load_specs,
     sort_out,
 )
 from mopsus.cli.messages import CommandError
+from mopsus.cli.options import AllowUnmonitorable
 
 
 def watch(
@@ -48,6 +50,7 @@ def watch(
     html: Html = None,
     quiet: Quiet = False,
     no_code: NoCode = False,
+    allow_unmonitorable: AllowUnmonitorable = False,
 ) -> int:
     """Follow a growing log, and report verdicts as they happen.
 
@@ -66,7 +69,8 @@ def watch(
         raise CommandError(f"one log can be watched, not {', '.join(logs) or 'none'}", hint=hint, code="CLI-005")
     reports = {"junit": junit, "sarif": sarif, "html": html}
     options = Options(history=history, quiet=quiet, live=True)
-    run = Run(spec_files, reports, options, json=json, allow_code=not no_code)
+    compiled = load_specs(spec_files, allow_unmonitorable=allow_unmonitorable)
+    run = Run(compiled, reports, options, json=json, allow_code=not no_code)
     if sys.stderr.isatty() and not quiet:
         there = "" if Path(logs[0]).exists() else ", which is not there yet"
         print(f"Watching {logs[0]}{there}. Ctrl-C ends it.", file=sys.stderr)

@@ -3,7 +3,14 @@
 `compile_spec` makes the machines of a whole spec; `load_logic` finds a logic plugin.
 """
 
-from mopsus.logics.compile import CompiledSpec, compile_formula, compile_property, compile_spec
+from mopsus.logics.compile import (
+    CompiledSpec,
+    compile_formula,
+    compile_property,
+    compile_spec,
+    formula_categories,
+    property_categories,
+)
 from mopsus.logics.logic import FormulaError, Logic, LogicError, Request, Turn
 from mopsus.logics.machines.compare import distinguish
 from mopsus.logics.machines.draw import FORMATS, draw
@@ -24,6 +31,8 @@ __all__ = [
     "compile_spec",
     "distinguish",
     "draw",
+    "formula_categories",
     "load_logic",
     "logic_names",
+    "property_categories",
 ]

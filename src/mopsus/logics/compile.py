@@ -97,13 +97,8 @@ def compile_formula(
     `goal` are the categories to report, by default those that the logic reports in a spec without handlers. In
     messages the text is called `file`. `LogicError` with located diagnostics if the formula is wrong.
     """
-    prop = Property(logic, logic, text, handlers=tuple(Handler(category) for category in dict.fromkeys(goal)))
-    spec = Spec(
-        logic,
-        events=tuple(Event(name) for name in dict.fromkeys(events)),
-        properties=(prop,),
-        modifiers=Modifiers(suffix=suffix),
-    )
+    spec = _spec_of(logic, text, events, goal, suffix)
+    prop = spec.properties[0]
     places = Places(None)
     compiled = _compile(spec, prop, places, _Asked(at_end, allow_unmonitorable), Source(text, file))
     severities = {
@@ -111,6 +106,33 @@ def compile_formula(
     }
     warnings = (*_unreachable(compiled, places), *_remarks(compiled, places))
     return CompiledSpec(spec, (compiled.machine,), severities, warnings)
+
+
+def formula_categories(logic: str, text: str, events: Sequence[str], *, file: str = "<formula>") -> frozenset[str]:
+    """The categories that a formula on its own can have; `LogicError` as for `compile_formula`."""
+    spec = _spec_of(logic, text, events)
+    plugin, formula, _ = _parse(spec, spec.properties[0], Places(None), Source(text, file))
+    return plugin.categories(formula)
+
+
+def property_categories(spec: Spec, prop: Property, source: Source | None = None) -> frozenset[str]:
+    """The categories that handlers of a property may name; `LogicError` with located diagnostics if it is wrong."""
+    plugin, formula, _ = _parse(spec, prop, Places(source), None)
+    categories = plugin.categories(formula)
+    return categories & {"match"} if spec.modifiers.suffix else categories
+
+
+def _spec_of(logic: str, text: str, events: Sequence[str], goal: Sequence[str] = (), suffix: bool = False) -> Spec:
+    """A spec without parameters whose one property is the formula."""
+    load_logic(logic)  # that there is none is not the formula's fault
+    return Spec(
+        logic,
+        events=tuple(Event(name) for name in dict.fromkeys(events)),
+        properties=(
+            Property(logic, logic, text, handlers=tuple(Handler(category) for category in dict.fromkeys(goal))),
+        ),
+        modifiers=Modifiers(suffix=suffix),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,21 +157,25 @@ class _Compiled:
         return _place(self.property, self.source, places, offset, length)
 
 
-def _compile(spec: Spec, prop: Property, places: Places, asked: _Asked, source: Source | None = None) -> _Compiled:
-    alphabet = tuple(event.name for event in spec.events)
+def _parse(spec: Spec, prop: Property, places: Places, source: Source | None) -> tuple[Logic, Any, Source | None]:
+    """The logic and the formula of a property, and the text of the formula where it does not stand in the spec."""
     try:
         logic = load_logic(prop.logic)
         text = prop.formula if source is None else source.text
         if logic.reads_files and is_file_name(text):
             source = read_formula(text, source.file if source else prop.span.file if prop.span else "")
             text = source.text
-        formula = logic.parse(text, alphabet)
+        return logic, logic.parse(text, _alphabet(spec)), source
     except LogicError as error:
         raise _placed(error, prop, source, places) from error
+
+
+def _compile(spec: Spec, prop: Property, places: Places, asked: _Asked, source: Source | None = None) -> _Compiled:
+    logic, formula, source = _parse(spec, prop, places, source)
     _check_handlers(spec, prop, logic.categories(formula), places)
     try:
         request = replace(
-            _request(spec, prop, logic, alphabet),
+            _request(spec, prop, logic),
             at_end=asked.at_end,
             allow_unmonitorable=asked.allow_unmonitorable,
         )
@@ -159,13 +185,17 @@ def _compile(spec: Spec, prop: Property, places: Places, asked: _Asked, source: 
     return _Compiled(prop, logic, formula, machine, source)
 
 
-def _request(spec: Spec, prop: Property, logic: Logic, alphabet: tuple[str, ...]) -> Request:
+def _alphabet(spec: Spec) -> tuple[str, ...]:
+    return tuple(event.name for event in spec.events)
+
+
+def _request(spec: Spec, prop: Property, logic: Logic) -> Request:
     # Whoever maps event sets to parameters does not tell events of the same parameters apart.
     alike: dict[frozenset[str], set[str]] = {}
     for event in spec.events:
         alike.setdefault(frozenset(event.parameters), set()).add(event.name)
     return Request(
-        alphabet=alphabet,
+        alphabet=_alphabet(spec),
         goal=frozenset(handler.category for handler in prop.handlers) or frozenset(logic.default_goal),
         restart=_restart(prop),
         interrupted=any(_restart(other) for other in spec.properties if other is not prop)
