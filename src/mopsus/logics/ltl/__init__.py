@@ -5,6 +5,7 @@
 
 from mopsus.logics.logic import Logic
 from mopsus.logics.ltl.compile import compile_ltl
+from mopsus.logics.ltl.explain import explain_ltl
 from mopsus.logics.ltl.reference import categories_after
 from mopsus.logics.ltl.symbolic import SymbolicMonitor, Transition, synthesise
 from mopsus.logics.ltl.syntax import parse_ltl
@@ -25,4 +26,5 @@ LOGIC = Logic(
     default_goal=(VIOLATION,),
     notes=frozenset({VALIDATION}),
     truth=TRUTH,
+    explain=explain_ltl,
 )

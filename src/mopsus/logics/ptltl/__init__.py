@@ -2,6 +2,7 @@
 
 from mopsus.logics.logic import Logic
 from mopsus.logics.ptltl.compile import compile_ptltl
+from mopsus.logics.ptltl.explain import explain_ptltl
 from mopsus.logics.ptltl.reference import categories_after
 from mopsus.logics.ptltl.syntax import parse_ptltl
 from mopsus.logics.temporal.categories import TRUTH, VALIDATION, VIOLATION, categories_of
@@ -19,4 +20,5 @@ LOGIC = Logic(
     default_goal=(VIOLATION,),
     notes=frozenset({VALIDATION}),
     truth=TRUTH,
+    explain=explain_ptltl,
 )

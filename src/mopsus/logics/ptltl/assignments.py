@@ -41,7 +41,7 @@ class Expression:
     def __str__(self) -> str:
         match self.gate:
             case Gate.TRUE | Gate.FALSE:
-                return self.gate.value
+                return str(self.gate.value)
             case Gate.EVENT:
                 return self.event
             case Gate.BIT:
@@ -66,7 +66,7 @@ class Assignments:
     initial: tuple[bool, ...]
     steps: tuple[Assignment, ...]
     parallel: bool
-    """All right sides are over the bits before the event; otherwise over the bits as the assignments before left them."""
+    """Right sides are over the bits before the event; otherwise over the bits as the assignments before left them."""
 
     def step(self, bits: Sequence[bool], event: str) -> tuple[tuple[bool, ...], bool]:
         """The bits after the event, and the output."""

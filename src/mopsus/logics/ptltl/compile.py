@@ -12,7 +12,8 @@ from mopsus.logics.temporal.categories import CATEGORY, TRUTH
 from mopsus.logics.temporal.syntax import Formula, events_of
 from mopsus.model import TableMachine
 
-_CATEGORIES = {None: frozenset[str](), **{value: frozenset({name}) for value, name in CATEGORY.items()}}
+_CATEGORIES: dict[bool | None, frozenset[str]] = {value: frozenset({name}) for value, name in CATEGORY.items()}
+_CATEGORIES[None] = frozenset()
 
 
 def compile_ptltl(formula: Formula, request: Request) -> TableMachine:
