@@ -14,7 +14,7 @@ bool FlatEngine::fits(const Program& program) {
 
 FlatEngine::FlatEngine(const Program& program, Listener& listener)
     : Engine(program, listener),
-      history_(program.history),
+      history_(program.history, program.events.size()),
       stride_(static_cast<std::uint32_t>(program.machines.size()) + (program.history != 0 ? 1 : 0)) {
     for (const EventDecl& event : program.events) guarded_ = guarded_ || event.guarded;
     if (properties_.size() == 1) table_ = properties_[0].table();

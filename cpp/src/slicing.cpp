@@ -25,7 +25,7 @@ void unlink(std::uint32_t* ends, std::uint32_t id, At&& at) {
 }  // namespace
 
 SlicingEngine::SlicingEngine(const Program& program, Listener& listener)
-    : Engine(program, listener), maximal_(program.binding == Binding::Maximal), history_(program.history) {
+    : Engine(program, listener), maximal_(program.binding == Binding::Maximal), history_(program.history, program.events.size()) {
     lay_out();
 }
 

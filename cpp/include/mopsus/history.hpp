@@ -6,7 +6,9 @@
 // another shares its past. When the log has doubled, what is still reachable is copied to a new one.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <memory>
 #include <vector>
 
@@ -14,25 +16,118 @@
 
 namespace mopsus {
 
+// Events with their stamps, numbered from 1. New memory is dear, so an entry is two words for as long as
+// all stamps are rows of one trace without times, and memory is used again.
+class EventLog {
+public:
+    using Number = std::uint32_t;  // 0: none
+
+    explicit EventLog(std::size_t events) : event_bits_(static_cast<unsigned>(std::bit_width(events))) {}
+
+    std::size_t size() const { return size_; }
+    Number add(Number before, EventId event, const Stamp& stamp) {
+        if (!wide_ && !is_narrow(stamp)) widen();
+        if (size_ >> kChunkBits == chunks_.size()) extend();
+        Word* at = entry(size_);
+        at[kBefore] = before;
+        if (wide_)
+            write(at, event, stamp);
+        else
+            at[kPacked] = static_cast<Word>(stamp.row) << event_bits_ | event;
+        return ++size_;
+    }
+    Number before(Number number) const { return entry(number - 1)[kBefore]; }
+    void prefetch(Number number) const { __builtin_prefetch(entry(number - 1)); }
+    PastEvent event(Number number) const {
+        const Word* at = entry(number - 1);
+        return wide_ ? read(at) : PastEvent{static_cast<EventId>(at[kPacked] & ((1U << event_bits_) - 1)), {at[kPacked] >> event_bits_, 0, location_, Stamp::Time::None}};
+    }
+    // Gives all events to `old`, which is to be given back by `reuse`, and starts anew.
+    void restart(EventLog& old) {
+        old.wide_ = wide_;
+        old.location_ = location_;
+        old.size_ = std::exchange(size_, 0);
+        old.chunks_.swap(chunks_);
+    }
+    void reuse(EventLog& old) {
+        if (old.wide_ == wide_) std::move(old.chunks_.begin(), old.chunks_.end(), std::back_inserter(spare_));
+        old.chunks_.clear();
+    }
+    std::size_t bytes() const { return (chunks_.size() + spare_.size()) * (words() << kChunkBits) * sizeof(Word); }
+
+    static constexpr unsigned kChunkBits = 17;
+
+private:
+    enum : std::size_t { kBefore, kPacked, kNarrow, kEvent = 1, kRow, kLocation = 4, kTime, kWide = 7 };
+    struct Free {
+        std::size_t words;
+        void operator()(Word* chunk) const { LargePages<Word>().deallocate(chunk, words); }
+    };
+    using Chunk = std::unique_ptr<Word, Free>;
+
+    std::size_t words() const { return wide_ ? kWide : kNarrow; }
+    Word* entry(std::size_t k) const { return chunks_[k >> kChunkBits].get() + (k & ((1U << kChunkBits) - 1)) * words(); }
+    bool is_narrow(const Stamp& stamp) {
+        if (size_ == 0) location_ = stamp.location;
+        return stamp.time_kind == Stamp::Time::None && stamp.location == location_ &&
+               static_cast<std::uint64_t>(stamp.row) >> (32 - event_bits_) == 0;
+    }
+    void extend() {
+        if (!spare_.empty()) {
+            chunks_.push_back(std::move(spare_.back()));
+            spare_.pop_back();
+            return;
+        }
+        const std::size_t count = words() << kChunkBits;
+        chunks_.emplace_back(LargePages<Word>().allocate(count), Free{count});
+    }
+    void widen() {
+        EventLog old(0);
+        old.event_bits_ = event_bits_;
+        restart(old);
+        spare_.clear();
+        wide_ = true;
+        for (Number number = 1; number <= old.size_; ++number) {
+            const PastEvent past = old.event(number);
+            add(old.before(number), past.event, past.stamp);
+        }
+    }
+    static void write(Word* at, EventId event, const Stamp& stamp) {
+        at[kEvent] = static_cast<Word>(event) | static_cast<Word>(stamp.time_kind) << 16;
+        Domain::store64(at + kRow, static_cast<std::uint64_t>(stamp.row));
+        at[kLocation] = stamp.location;
+        Domain::store64(at + kTime, stamp.time);
+    }
+    static PastEvent read(const Word* at) {
+        PastEvent past;
+        past.event = static_cast<EventId>(at[kEvent] & 0xFFFF);
+        past.stamp.time_kind = static_cast<Stamp::Time>(at[kEvent] >> 16);
+        past.stamp.row = static_cast<std::int64_t>(Domain::load64(at + kRow));
+        past.stamp.location = at[kLocation];
+        past.stamp.time = Domain::load64(at + kTime);
+        return past;
+    }
+
+    unsigned event_bits_;
+    bool wide_ = false;
+    std::uint32_t location_ = 0;
+    Number size_ = 0;
+    std::vector<Chunk> chunks_;
+    std::vector<Chunk> spare_;
+};
+
 class History {
 public:
-    using Head = std::uint32_t;  // 0: nothing yet
+    using Head = EventLog::Number;
 
-    explicit History(std::uint32_t limit) : limit_(limit) {}
+    History(std::uint32_t limit, std::size_t events) : limit_(limit), log_(events), old_(events) {}
 
     bool on() const { return limit_ != 0; }
 
-    Head add(Head before, EventId event, const Stamp& stamp) {
-        log_.push_back({static_cast<std::uint64_t>(stamp.row) << 16 | event, before, stamp.location});
-        if (stamp.time_kind != Stamp::Time::None || !times_.empty()) {
-            times_.resize(log_.size() - 1);
-            times_.push_back({stamp.time, stamp.time_kind});
-        }
-        return static_cast<Head>(log_.size());
-    }
+    Head add(Head before, EventId event, const Stamp& stamp) { return log_.add(before, event, stamp); }
     std::vector<PastEvent> read(Head head) const {
         std::vector<PastEvent> events;
-        for (; head != 0 && events.size() < limit_; head = log_[head - 1].before) events.push_back(event(head));
+        for (; head != 0 && events.size() < limit_; head = log_.before(head)) events.push_back(log_.event(head));
         return {events.rbegin(), events.rend()};
     }
     // Is it time to forget what no instance can reach?
@@ -40,13 +135,8 @@ public:
     // `each_head(visit)` calls `visit` with a reference to the head of every instance.
     template <class EachHead>
     void compact(EachHead&& each_head) {
-        if (spare_ == nullptr) spare_ = std::make_unique<History>(limit_);
-        // The memory of the last log but one is used again: new memory is dear.
-        spare_->log_.swap(log_);
-        spare_->times_.swap(times_);
-        log_.clear();
-        times_.clear();
-        History& old = *spare_;
+        const std::size_t before = log_.size();
+        log_.restart(old_);
         // The entries of one slice lie far apart. Walk through several slices at a time, so that
         // waiting for memory is shared.
         std::array<Head*, kTogether> heads{};
@@ -59,15 +149,15 @@ public:
                 for (std::size_t k = 0; k < count; ++k) {
                     const Head at = steps[k * limit_ + n - 1];
                     if (at == 0) continue;
-                    const Head before = old.log_[at - 1].before;
-                    steps[k * limit_ + n] = before;
-                    if (before != 0) __builtin_prefetch(&old.log_[before - 1]);
+                    const Head next = old_.before(at);
+                    steps[k * limit_ + n] = next;
+                    if (next != 0) old_.prefetch(next);
                 }
             for (std::size_t k = 0; k < count; ++k) {
                 *heads[k] = 0;
                 for (std::size_t n = limit_; n-- > 0;)
                     if (const Head at = steps[k * limit_ + n]; at != 0) {
-                        const PastEvent past = old.event(at);
+                        const PastEvent past = old_.event(at);
                         *heads[k] = add(*heads[k], past.event, past.stamp);
                     }
             }
@@ -75,47 +165,24 @@ public:
         };
         each_head([&](Head& head) {
             if (head == 0) return;
-            __builtin_prefetch(&old.log_[head - 1]);
+            old_.prefetch(head);
             heads[count++] = &head;
             if (count == kTogether) flush();
         });
         flush();
-        capacity_ = log_.size() * 2 > kSmallest ? log_.size() * 2 : kSmallest;
+        log_.reuse(old_);
+        // Copying a log that is mostly still needed gains little: then wait longer.
+        capacity_ = std::max(log_.size() * (log_.size() > before / 2 ? 4 : 2), kSmallest);
     }
-    std::size_t bytes() const {
-        return log_.capacity() * sizeof(Entry) + times_.capacity() * sizeof(Timed) + (spare_ != nullptr ? spare_->bytes() : 0);
-    }
+    std::size_t bytes() const { return log_.bytes(); }
 
 private:
-    struct Entry {
-        std::uint64_t row_and_event;
-        Head before;
-        std::uint32_t location;
-    };
-    struct Timed {  // beside the log, and only if events have times
-        std::uint64_t time = 0;
-        Stamp::Time kind = Stamp::Time::None;
-    };
-    PastEvent event(Head head) const {
-        const Entry& entry = log_[head - 1];
-        PastEvent past;
-        past.event = static_cast<EventId>(entry.row_and_event & 0xFFFF);
-        past.stamp.row = static_cast<std::int64_t>(entry.row_and_event >> 16);
-        past.stamp.location = entry.location;
-        if (!times_.empty()) {
-            past.stamp.time = times_[head - 1].time;
-            past.stamp.time_kind = times_[head - 1].kind;
-        }
-        return past;
-    }
-
-    static constexpr std::size_t kSmallest = 1U << 21;
+    static constexpr std::size_t kSmallest = std::size_t{1} << EventLog::kChunkBits;
     static constexpr std::size_t kTogether = 16;
     std::uint32_t limit_;
     std::size_t capacity_ = kSmallest;
-    LargeVector<Entry> log_;
-    std::vector<Timed> times_;
-    std::unique_ptr<History> spare_;
+    EventLog log_;
+    EventLog old_;  // while the log is being compacted
 };
 
 }  // namespace mopsus
