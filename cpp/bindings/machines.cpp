@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "mopsus/rewrite.hpp"
 #include "mopsus/table.hpp"
 
 namespace nb = nanobind;
@@ -23,11 +24,35 @@ std::shared_ptr<const Machine> make_table(nb::tuple arguments) {
     return machine;
 }
 
+std::shared_ptr<const Machine> make_rewrite(nb::tuple arguments) {
+    auto machine = std::make_shared<RewriteMachine>();
+    machine->symbols = nb::cast<std::uint32_t>(arguments[0]);
+    machine->moves = nb::cast<std::vector<std::uint32_t>>(arguments[1]);
+    machine->matches = nb::cast<std::vector<std::uint32_t>>(arguments[2]);
+    for (const nb::handle item : nb::cast<nb::list>(arguments[3])) {
+        const auto rule = nb::cast<nb::tuple>(item);
+        machine->rules.push_back({nb::cast<std::uint32_t>(rule[0]), nb::cast<std::vector<std::uint16_t>>(rule[1]),
+                                  nb::cast<std::uint8_t>(rule[2]), nb::cast<bool>(rule[3])});
+    }
+    machine->scanning = nb::cast<bool>(arguments[4]);
+    machine->budget = nb::cast<std::uint32_t>(arguments[5]);
+    machine->longest = nb::cast<std::uint32_t>(arguments[6]);
+    machine->alive = nb::cast<std::vector<Mask>>(arguments[7]);
+    const auto endings = nb::cast<nb::list>(arguments[8]);
+    for (std::size_t k = 0; k < RewriteMachine::kEndings; ++k) {
+        const auto ending = nb::cast<nb::tuple>(endings[k]);
+        if (!ending[0].is_none()) machine->categories[k] = nb::cast<std::uint16_t>(ending[0]);
+        machine->restarts[k] = nb::cast<bool>(ending[1]);
+    }
+    return machine;
+}
+
 }  // namespace
 
 std::shared_ptr<const Machine> make_machine(const std::string& kind, nb::tuple arguments) {
     static const std::map<std::string, std::shared_ptr<const Machine> (*)(nb::tuple)> makers = {
         {"table", make_table},
+        {"rewrite", make_rewrite},
     };
     const auto maker = makers.find(kind);
     if (maker == makers.end()) throw nb::value_error(("the core runs no machine of kind " + kind).c_str());

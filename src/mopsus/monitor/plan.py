@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from mopsus.logics import CompiledSpec
-from mopsus.model import Machine, Spec, TableMachine
+from mopsus.model import Machine, RewriteMachine, Spec, TableMachine
 
 Mask: TypeAlias = int
 EventArgs: TypeAlias = "tuple[str, list[int], bool, bool, list[Mask]]"
@@ -109,6 +109,8 @@ def _machine(machine: Machine, categories: tuple[str, ...], masks: Mapping[str, 
     match machine:
         case TableMachine():
             return "table", _table(machine, numbers, masks)
+        case RewriteMachine():
+            return "rewrite", _rewrite(machine, numbers, masks)
     raise TypeError(f"the core runs no {type(machine).__name__}")
 
 
@@ -120,6 +122,27 @@ def _table(machine: TableMachine, numbers: Mapping[str, int], masks: Mapping[str
         [[numbers[each] for each in sorted(state & machine.goal)] for state in machine.categories],
         [[numbers[each] for each in sorted(state & machine.goal)] for state in machine.final],
         [_minimal(_mask(events, masks) for events in state) for state in machine.alive],
+    )
+
+
+ENDINGS = ("succeed", "fail", "exhausted")
+"""How the rewriting of a string ends, in the order of the core."""
+
+
+def _rewrite(machine: RewriteMachine, numbers: Mapping[str, int], masks: Mapping[str, Mask]) -> tuple[Any, ...]:
+    return (
+        len(machine.symbols),
+        [target for row in machine.moves for target in row],
+        [0 if match is None else 1 + match for match in machine.matches],
+        [
+            (rule.taken, list(rule.right), ENDINGS.index(rule.verdict) if rule.verdict else len(ENDINGS), rule.at_end)
+            for rule in machine.rules
+        ],
+        machine.scanning,
+        machine.budget,
+        machine.longest,
+        _minimal(_mask(events, masks) for events in machine.alive),
+        [(numbers.get(ending), ending in machine.restart) for ending in ENDINGS],
     )
 
 
