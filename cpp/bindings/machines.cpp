@@ -5,6 +5,7 @@
 #include <map>
 
 #include "mopsus/rewrite.hpp"
+#include "mopsus/stack.hpp"
 #include "mopsus/table.hpp"
 
 namespace nb = nanobind;
@@ -47,11 +48,32 @@ std::shared_ptr<const Machine> make_rewrite(nb::tuple arguments) {
     return machine;
 }
 
+std::shared_ptr<const Machine> make_stack(nb::tuple arguments) {
+    auto machine = std::make_shared<StackMachine>();
+    machine->states = nb::cast<std::uint32_t>(arguments[0]);
+    machine->nonterminals = nb::cast<std::uint32_t>(arguments[1]);
+    machine->actions = nb::cast<std::vector<std::vector<std::int32_t>>>(arguments[2]);
+    machine->gotos = nb::cast<std::vector<std::int32_t>>(arguments[3]);
+    for (const nb::handle item : nb::cast<nb::list>(arguments[4])) {
+        const auto production = nb::cast<nb::tuple>(item);
+        machine->productions.push_back({nb::cast<std::uint32_t>(production[0]), nb::cast<std::uint32_t>(production[1])});
+    }
+    machine->guaranteed = nb::cast<bool>(arguments[5]);
+    machine->lazy = nb::cast<bool>(arguments[6]);
+    machine->suffix = nb::cast<bool>(arguments[7]);
+    machine->match = nb::cast<std::int32_t>(arguments[8]);
+    machine->fail = nb::cast<std::int32_t>(arguments[9]);
+    machine->alive = nb::cast<std::vector<std::vector<Mask>>>(arguments[10]);
+    machine->failed = nb::cast<std::vector<Mask>>(arguments[11]);
+    return machine;
+}
+
 }  // namespace
 
 std::shared_ptr<const Machine> make_machine(const std::string& kind, nb::tuple arguments) {
     static const std::map<std::string, std::shared_ptr<const Machine> (*)(nb::tuple)> makers = {
         {"table", make_table},
+        {"stack", make_stack},
         {"rewrite", make_rewrite},
     };
     const auto maker = makers.find(kind);

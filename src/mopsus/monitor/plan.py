@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from mopsus.logics import CompiledSpec
-from mopsus.model import Machine, RewriteMachine, Spec, TableMachine
+from mopsus.model import Machine, RewriteMachine, Spec, StackMachine, TableMachine
 
 Mask: TypeAlias = int
 EventArgs: TypeAlias = "tuple[str, list[int], bool, bool, list[Mask]]"
@@ -109,6 +109,8 @@ def _machine(machine: Machine, categories: tuple[str, ...], masks: Mapping[str, 
     match machine:
         case TableMachine():
             return "table", _table(machine, numbers, masks)
+        case StackMachine():
+            return "stack", _stack(machine, numbers, masks)
         case RewriteMachine():
             return "rewrite", _rewrite(machine, numbers, masks)
     raise TypeError(f"the core runs no {type(machine).__name__}")
@@ -143,6 +145,24 @@ def _rewrite(machine: RewriteMachine, numbers: Mapping[str, int], masks: Mapping
         machine.longest,
         _minimal(_mask(events, masks) for events in machine.alive),
         [(numbers.get(ending), ending in machine.restart) for ending in ENDINGS],
+    )
+
+
+def _stack(machine: StackMachine, numbers: Mapping[str, int], masks: Mapping[str, Mask]) -> tuple[Any, ...]:
+    heads = {name: number for number, name in enumerate(machine.nonterminals)}
+    return (
+        len(machine.actions),
+        len(heads),
+        [list(cell) for row in machine.actions for cell in row],
+        [target for row in machine.gotos for target in row],
+        [(heads.get(head, 0), len(body)) for head, body in machine.productions],
+        machine.guaranteed,
+        machine.lazy,
+        machine.suffix,
+        numbers.get("match", -1),
+        numbers.get("fail", -1),
+        [_minimal(_mask(events, masks) for events in state) for state in machine.alive],
+        _minimal(_mask(events, masks) for events in machine.failed),
     )
 
 
