@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from mopsus.logics import CompiledSpec
     from mopsus.model import Diagnostic, Machine, Spec, Verdict
     from mopsus.report import Options, Reporter
+    from mopsus.verdict import Endings
 
 SPEC_SUFFIX = ".mop"
 VIOLATED, INTERRUPTED = 1, 130
@@ -105,6 +106,9 @@ def check(
     Column `event` names the event and a column named like a parameter has its value, unless the spec says otherwise
     (`row(…)`, `bind(…)`). Rows that no spec mentions are ignored and counted.
 
+    With `--at-end`, a property that is still undecided when the traces end is presumably true or presumably false:
+    what it would be if nothing more happened. That is no verdict and does not change the status.
+
     Status 0: nothing violated. 1: violations found. 2: the specs or traces could not be used to the end; what was found
     up to there is reported all the same.
     """
@@ -165,6 +169,11 @@ class Run:
         self.specs = [compiled.spec for compiled in self._compiled.values()]
         self._history = options.history
         self._allow_code = allow_code
+        self._endings: Endings | None = None
+        if at_end:
+            from mopsus.verdict import Endings
+
+            self._endings = Endings()
         self._started = datetime.now().astimezone()
         self._reporters = self._open_reports(reports, options, json)
 
@@ -185,6 +194,12 @@ class Run:
         from mopsus.monitor import Monitor
 
         compiled = self._compiled[spec.name]
+        if self._endings is not None:
+            from mopsus.cli.ending import EndingMonitor
+
+            return EndingMonitor(
+                compiled, on_verdict, self._endings, history=self._history, allow_code=self._allow_code
+            )
         return Monitor(compiled, on_verdict, history=self._history, allow_code=self._allow_code)
 
     def report(self, verdict: Verdict) -> None:
@@ -196,6 +211,7 @@ class Run:
         """Complete the reports; raises what stopped the run, if something did."""
         from mopsus.report import RunStats, Summary
 
+        stopped = result.error is not None or result.interrupted or result.full
         summary = Summary(
             specs=tuple(self.specs),
             stats=RunStats(
@@ -210,6 +226,7 @@ class Run:
             elapsed_s=result.elapsed_s,
             started=self._started,
             interrupted=result.interrupted,
+            endings=None if self._endings is None or stopped else tuple(self._endings),
         )
         failures: list[MopsusError] = []
         for reporter in self._reporters:

@@ -17,9 +17,13 @@ from mopsus.model.text import show_value
 from mopsus.report.output import Output
 from mopsus.report.reporter import Destination, Format, Options
 from mopsus.report.summary import Summary
+from mopsus.verdict import Ending, witness_turns
 
 VERSION = 1
 TEXT_LIMIT = 10_000
+EXPLAINED = 100
+"""How many verdicts of a property say what happened to the parts of its formula."""
+
 _encode = json.JSONEncoder(allow_nan=False, separators=(", ", ": ")).encode
 
 
@@ -28,17 +32,31 @@ class JsonReporter:
 
     def __init__(self, destination: Destination, options: Options) -> None:
         self._output = Output(destination)
-        self._live = options.live
+        self._options = options
+        self._explained: Counter[tuple[str, str]] = Counter()
         self._severities: Counter[Severity] = Counter()
         # Not written at once: a run that cannot even begin must not leave the beginning of a report.
         self._separator = f'{{"version": {VERSION}, "verdicts": [\n'
 
     def add(self, verdict: Verdict) -> None:
         self._severities[verdict.severity] += 1
-        self._output.write(self._separator + _encode(json_verdict(verdict)))
+        self._output.write(self._separator + _encode({**json_verdict(verdict), **self._turns(verdict)}))
         self._separator = ",\n"
-        if self._live:
+        if self._options.live:
             self._output.flush()
+
+    def _turns(self, verdict: Verdict) -> dict[str, Any]:
+        """What happened to the parts of the formula, for the first verdicts of a property: it costs time."""
+        key = (verdict.spec, verdict.property)
+        if self._explained[key] >= EXPLAINED:
+            return {}
+        self._explained[key] += 1
+        options = self._options
+        found = witness_turns(verdict, options.machine(verdict), options.history, options.spec(verdict))
+        if found is None:
+            return {}
+        turns = [turn for at in sorted(found) for turn in found[at]]
+        return {"turns": [{"at": turn.position, "part": _text(turn.part), "value": turn.value} for turn in turns]}
 
     def finish(self, summary: Summary) -> None:
         stats = summary.stats
@@ -58,6 +76,8 @@ class JsonReporter:
             "warnings": [_json_finding(warning) for warning in summary.warnings],
             "error": _json_finding(summary.error) if summary.error is not None else None,
         }
+        if summary.endings is not None:
+            rest["at_end"] = [_json_ending(ending) for ending in summary.endings]
         lines = ",\n".join(f"{_encode(key)}: {_encode(value)}" for key, value in rest.items())
         start = "" if self._severities else self._separator.rstrip()
         self._output.write(f"{start}\n],\n{lines}}}\n")
@@ -122,6 +142,16 @@ def _json_spec(spec: Spec) -> dict[str, Any]:
         "severity": spec.severity.value if spec.severity else None,
         "parameters": [parameter.name for parameter in spec.parameters],
         "properties": [{"name": p.name, "logic": p.logic, "formula": p.formula} for p in spec.properties],
+    }
+
+
+def _json_ending(ending: Ending) -> dict[str, Any]:
+    return {
+        "spec": _text(ending.spec),
+        "property": _text(ending.property),
+        "presumed": ending.truth,
+        "count": ending.count,
+        "examples": [_json_binding(binding) for binding in ending.examples],
     }
 
 

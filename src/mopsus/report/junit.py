@@ -74,8 +74,7 @@ def _add_findings(case: ElementTree.Element, found: list[Group], doc: str, optio
 def _tell(groups: list[Group], doc: str, options: Options) -> Iterator[str]:
     for group in groups:
         first = group.examples[0]
-        machine = options.machines.get((group.key.spec, group.key.property))
-        text = plain_text(explain(first, machine, options.history))
+        text = plain_text(options.explain(first))
         times = f"\n({count(group.count, 'time')})" if group.count > 1 else ""
         about = f"\n{printable(doc, 1000)}" if doc else ""
         yield f"{group.severity.value}: {text}{about}{times}"

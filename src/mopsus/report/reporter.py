@@ -16,7 +16,7 @@ from mopsus.model import Machine, Spec, Verdict
 from mopsus.report.messages import ReportError
 from mopsus.report.output import Output
 from mopsus.report.summary import Summary
-from mopsus.verdict import Groups
+from mopsus.verdict import Explanation, Groups, explain
 from mopsus.verdict.explain import HISTORY
 
 GROUP = "mopsus.reports"
@@ -66,6 +66,18 @@ class Options:
     """Terminal: None decides by the stream."""
     width: int | None = None
     """Terminal: columns; None asks the terminal."""
+
+    def machine(self, verdict: Verdict) -> Machine | None:
+        """The machine of a verdict's property, where it is known."""
+        return self.machines.get((verdict.spec, verdict.property))
+
+    def spec(self, verdict: Verdict) -> Spec | None:
+        """The spec of a verdict, where it is known."""
+        return next((spec for spec in self.specs if spec.name == verdict.spec), None)
+
+    def explain(self, verdict: Verdict) -> Explanation:
+        """The verdict explained with all that is known."""
+        return explain(verdict, self.machine(verdict), self.history, self.spec(verdict))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from mopsus.model import Severity, Spec, Verdict, WitnessEvent
 from mopsus.model.text import STANDARD_INPUT, position, printable, show_binding, show_place
 from mopsus.report.reporter import Destination, Format, GroupedReporter, Options, Reporter
 from mopsus.report.summary import Summary, count, doc_link, finding_line
-from mopsus.verdict import Explanation, Group, Groups, explain
+from mopsus.verdict import Explanation, Group, Groups
 from mopsus.verdict.grouping import RANK
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -98,7 +98,7 @@ def _result(group: Group, rule_index: dict[str, int], places: _Places, options: 
     first = group.examples[0]
     key = group.key
     rule = _rule_id(key.spec, key.property)
-    explanation = explain(first, options.machines.get((key.spec, key.property)), options.history)
+    explanation = options.explain(first)
     times = [f"Seen {count(group.count, 'time')}."] if group.count > 1 else []
     result: Json = {
         "ruleId": rule,

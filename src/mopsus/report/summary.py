@@ -10,10 +10,12 @@ from typing import Any
 
 from mopsus.model import Diagnostic, MopsusError, Severity, Spec
 from mopsus.model.text import printable
-from mopsus.verdict import Groups
+from mopsus.verdict import Ending, Groups
 
 RATED_S, RATED_EVENTS = 1.0, 10_000
 """A smaller run spends its time on starting up, so its rate would say nothing."""
+
+PRESUMED = {True: "presumably true", False: "presumably false", None: "unknown"}
 
 _LINK = re.compile(r"https?://[^\s<>\"']+[^\s<>\"'.,;:!?)]")
 
@@ -40,6 +42,8 @@ class Summary:
     elapsed_s: float | None = None
     started: datetime | None = None
     interrupted: bool = False
+    endings: tuple[Ending, ...] | None = None
+    """What is presumed of instances undecided at the end; None if nobody asked, or the run did not get there."""
 
     @property
     def complete(self) -> bool:

@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import io
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from mopsus.model import Severity, Verdict
 from mopsus.model.text import printable, show_binding, show_place, show_time, source_of
 from mopsus.report.output import Output
 from mopsus.report.reporter import Destination, Format, Options
-from mopsus.report.summary import Summary, count, summary_line
-from mopsus.verdict import Explanation, Group, Groups, default_message, explain
+from mopsus.report.summary import PRESUMED, Summary, count, summary_line
+from mopsus.verdict import Explanation, Group, Groups, default_message, show_turn
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+
+    from mopsus.verdict import Ending
 
 WIDTH_OF_FILES = 120
 STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.NOTE: "bold cyan"}
@@ -50,6 +52,8 @@ class TerminalReporter:
             if not options.live:
                 for group in self._groups:
                     self._show(self._finding(group, summary))
+            if summary.endings is not None:
+                self._show(_endings(summary.endings))
             self._show_warnings(summary)
         if not options.quiet or self._groups.violations or not summary.complete:
             self._output.write(summary_line(summary, self._groups) + "\n")
@@ -106,7 +110,7 @@ class TerminalReporter:
         binding, place = show_binding(first.binding), show_place(first)
         if about := "  ".join(part for part in (binding, f"at {place}" if place else "") if part):
             yield Padding(Text(about), (0, 0, 0, 2))
-        explanation = explain(first, self._options.machines.get((key.spec, key.property)), self._options.history)
+        explanation = self._options.explain(first)
         if explanation.steps:
             yield Padding(_timeline(explanation, style), (0, 0, 0, 2))
         for remark in explanation.remarks:
@@ -136,6 +140,7 @@ def _timeline(explanation: Explanation, style: str) -> RenderableType:
                 Text(printable(item.event), style if last else "bold"),
                 Text(show_binding(item.binding)),
                 Text(f"→ {printable(step.state)}" if step.state is not None else "", "magenta"),
+                Text("\n".join(printable(show_turn(turn)) for turn in step.turns), "cyan"),
             )
         )
     used = [any(row[at].plain for row in columns) for at in range(len(columns[0]))]
@@ -144,6 +149,26 @@ def _timeline(explanation: Explanation, style: str) -> RenderableType:
     for column in table.columns:
         column.overflow = "fold"
     return table
+
+
+def _endings(endings: Sequence[Ending]) -> Iterator[RenderableType]:
+    """What is presumed of the undecided, by property."""
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    yield Text("At the end of the trace", "bold")
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for ending in endings:
+        examples = " · ".join(shown for binding in ending.examples if (shown := show_binding(binding)))
+        more = " · …" if examples and ending.count > len(ending.examples) else ""
+        table.add_row(
+            Text(f"{printable(ending.spec)}/{printable(ending.property)}"),
+            Text(PRESUMED[ending.truth]),
+            Text(count(ending.count, "instance")),
+            Text(examples + more, "dim"),
+        )
+    yield Padding(table if endings else Text("every instance is decided"), (0, 0, 0, 2))
 
 
 def _others(group: Group) -> str:

@@ -6,11 +6,13 @@ may be missing, a state is named only if every possible beginning leads to it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from mopsus.model import Machine, Severity, TableMachine, Verdict, WitnessEvent
+from mopsus.logics import Turn
+from mopsus.model import Machine, Severity, Spec, TableMachine, Verdict, WitnessEvent
 from mopsus.model.text import default_message, listing, printable, show_binding, show_place, show_time, source_of
+from mopsus.verdict.turns import explains_itself, show_turn, turns_of
 
 HISTORY = 32
 """How many events a witness holds unless the monitor was told otherwise."""
@@ -18,10 +20,12 @@ HISTORY = 32
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """An event of the witness and, if known, the name of the machine state it led to."""
+    """An event of the witness and, if known, the name of the machine state it led to, and which parts of the formula
+    have another value since."""
 
     event: WitnessEvent
     state: str | None = None
+    turns: tuple[Turn, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +39,13 @@ class Explanation:
     remarks: tuple[str, ...] = ()
 
 
-def explain(verdict: Verdict, machine: Machine | None = None, history: int = HISTORY) -> Explanation:
+def explain(
+    verdict: Verdict, machine: Machine | None = None, history: int = HISTORY, spec: Spec | None = None
+) -> Explanation:
     """Explain a verdict, with states and alternatives if the property's machine is given.
 
-    `history` is the monitor's limit on witnesses: one that long may lack its beginning.
+    `history` is the monitor's limit on witnesses: one that long may lack its beginning. With the `spec`, the steps
+    also say which parts of the formula became true or false, if its logic can tell and the witness is complete.
     """
     message, witness = default_message(verdict), verdict.witness
     source = source_of(verdict)
@@ -47,18 +54,38 @@ def explain(verdict: Verdict, machine: Machine | None = None, history: int = HIS
     remarks: list[str] = []
     truncated = len(witness) >= history
     if witness and truncated:
-        remarks.append(f"Only the last {len(witness)} events are known.")
+        unknown = ", too few to say which parts of the formula turned" if explains_itself(spec, verdict) else ""
+        remarks.append(f"Only the last {len(witness)} events are known{unknown}.")
+    turns = witness_turns(verdict, machine, history, spec) or {}
     finite = machine if isinstance(machine, TableMachine) else None
     layers = _possible_states(finite, witness, verdict.category, truncated) if finite else []
     if finite is None or not layers:
-        return Explanation(message, tuple(Step(item) for item in witness), source, tuple(remarks))
+        steps = tuple(Step(item, None, turns.get(at, ())) for at, item in enumerate(witness))
+        return Explanation(message, steps, source, tuple(remarks))
     steps = tuple(
-        Step(item, finite.names[min(states)] if len(states) == 1 else None)
-        for item, states in zip(witness, layers[1:], strict=True)
+        Step(item, finite.names[min(states)] if len(states) == 1 else None, turns.get(at, ()))
+        for at, (item, states) in enumerate(zip(witness, layers[1:], strict=True))
     )
     if verdict.severity is not Severity.NOTE and len(layers[-2]) == 1:
         remarks += _alternatives(finite, min(layers[-2]), witness[-1].event, verdict.category)
     return Explanation(message, steps, source, tuple(remarks))
+
+
+def witness_turns(
+    verdict: Verdict, machine: Machine | None, history: int, spec: Spec | None
+) -> Mapping[int, tuple[Turn, ...]] | None:
+    """The turns at each event of the witness by its position; None if they cannot be told.
+
+    They cannot if the witness may lack its beginning, for its length or because the instance was reset.
+    """
+    if spec is None or not verdict.witness or len(verdict.witness) >= history:
+        return None
+    if isinstance(machine, TableMachine):
+        letters = {name: letter for letter, name in enumerate(machine.alphabet)}
+        word = [letters[item.event] for item in verdict.witness if item.event in letters]
+        if not _runs(machine, word, {machine.initial}, verdict.category):
+            return None
+    return turns_of(spec, verdict)
 
 
 def plain_text(explanation: Explanation) -> str:
@@ -74,6 +101,7 @@ def plain_text(explanation: Explanation) -> str:
             f"-> {printable(step.state)}" if step.state is not None else "",
         ]
         lines.append("  ".join(part for part in parts if part))
+        lines += [f"        {printable(show_turn(turn))}" for turn in step.turns]
     return "\n".join([*lines, *explanation.remarks])
 
 

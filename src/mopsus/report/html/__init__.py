@@ -16,8 +16,8 @@ from textwrap import dedent
 from mopsus.model import Diagnostic, Machine, MopsusError, Property, Severity, Spec, Verdict
 from mopsus.model.text import printable, show_binding, show_place, show_time
 from mopsus.report.reporter import Destination, Format, GroupedReporter, Options, Reporter
-from mopsus.report.summary import Summary, count, doc_link, finding_line, show_rate, summary_line
-from mopsus.verdict import Explanation, Group, Groups, explain
+from mopsus.report.summary import PRESUMED, Summary, count, doc_link, finding_line, show_rate, summary_line
+from mopsus.verdict import Explanation, Group, Groups, show_turn
 
 FORMULA_LINES = 40
 OPEN_FINDINGS = 1
@@ -31,7 +31,13 @@ def render_html(groups: Groups, summary: Summary, options: Options) -> str:
     script = here.joinpath("filter.js").read_text("utf-8")
     digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
     policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
-    body = [_header(groups, summary), *_notices(summary), _findings(groups, summary, options), _specs(groups, summary)]
+    body = [
+        _header(groups, summary),
+        *_notices(summary),
+        _findings(groups, summary, options),
+        _endings(summary),
+        _specs(groups, summary),
+    ]
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
@@ -123,7 +129,7 @@ def _findings(groups: Groups, summary: Summary, options: Options) -> str:
 def _finding(group: Group, spec: Spec, options: Options, *, unfolded: bool) -> str:
     key, first = group.key, group.examples[0]
     machine = options.machines.get((key.spec, key.property))
-    explanation = explain(first, machine, options.history)
+    explanation = options.explain(first)
     remarks = "".join(f'<p class="remark">{_code(remark)}</p>' for remark in explanation.remarks)
     others = _examples(group.examples[1:], group.more)
     return (
@@ -145,10 +151,11 @@ def _timeline(explanation: Explanation, severity: Severity) -> str:
         last = f' class="last {severity.value}"' if step is explanation.steps[-1] else ""
         when = f"<time>t={_text(show_time(item.time))}</time>" if item.time is not None else ""
         state = f'<span class="state">{_text(step.state)}</span>' if step.state is not None else ""
+        turns = "".join(f'<span class="turn">{_text(show_turn(turn))}</span>' for turn in step.turns)
         rows.append(
             f'<li{last}><span class="event">{_text(item.event)}</span>'
             f'<span class="binding">{_text(show_binding(item.binding))}</span>{state}'
-            f'<span class="place">{_text(show_place(item, explanation.source))}{when}</span></li>'
+            f'<span class="place">{_text(show_place(item, explanation.source))}{when}</span>{turns}</li>'
         )
     return f'<ol class="timeline">{"".join(rows)}</ol>' if rows else ""
 
@@ -196,6 +203,22 @@ def _formula(prop: Property) -> str:
         _text(line, 300) for line in (lines if len(lines) <= FORMULA_LINES else [*lines[:FORMULA_LINES], "…"])
     )
     return f'<code class="formula">{shown}</code>'
+
+
+def _endings(summary: Summary) -> str:
+    if summary.endings is None:
+        return ""
+    rows = "".join(
+        f"<tr><td><b>{_text(ending.spec)}</b><i>/{_text(ending.property)}</i></td><td>{PRESUMED[ending.truth]}</td>"
+        f"<td>{ending.count:,}</td><td>{_text(' · '.join(map(show_binding, ending.examples)))}</td></tr>"
+        for ending in summary.endings
+    )
+    table = (
+        "<table><thead><tr><th>property</th><th>presumed</th><th>instances</th><th>for example</th></tr></thead>"
+        f"<tbody>{rows}</tbody></table>"
+    )
+    told = table if rows else "<p>Every instance is decided.</p>"
+    return f"<section><h2>At the end of the trace</h2>{told}</section>"
 
 
 def _specs(groups: Groups, summary: Summary) -> str:

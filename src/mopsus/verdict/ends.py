@@ -1,0 +1,103 @@
+"""Stage 5: what to make of the end of a trace, for whoever had no verdict by then.
+
+A verdict is what no continuation can change; a trace that ends has none. Then a property that is
+still undecided is *presumably* true or false: what it would be if nothing more happened. That is no
+verdict, and it counts as no violation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import TypeAlias
+
+from mopsus.logics import CompiledSpec
+from mopsus.model import BindingMode, Spec, TableMachine, Value
+
+EXAMPLES = 3
+
+Instances: TypeAlias = "Iterable[tuple[Mapping[str, Value], Sequence[int]]]"
+"""Live instances: the values of each, and by property the number of its machine's state, -1 if it has no numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Presumption:
+    """A property undecided for one instance at the end: presumably true, presumably false, or (None) unknown."""
+
+    spec: str
+    property: str
+    binding: Mapping[str, Value]
+    truth: bool | None
+
+
+@dataclass(slots=True)
+class Ending:
+    """How many instances of a property ended the same way, with the first few of them."""
+
+    spec: str
+    property: str
+    truth: bool | None
+    count: int = 0
+    examples: list[Mapping[str, Value]] = field(default_factory=list)
+
+
+class Endings:
+    """Presumptions counted by property; iteration gives properties in order, `false` first."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, str, bool | None], Ending] = {}
+
+    def add(self, presumption: Presumption) -> None:
+        """Count one."""
+        key = (presumption.spec, presumption.property, presumption.truth)
+        ending = self._found.setdefault(key, Ending(*key))
+        ending.count += 1
+        if len(ending.examples) < EXAMPLES:
+            ending.examples.append(presumption.binding)
+
+    def __iter__(self) -> Iterator[Ending]:
+        order = {name: at for at, name in enumerate(dict.fromkeys(key[:2] for key in self._found))}
+        rank = {False: 0, True: 1, None: 2}
+        return iter(sorted(self._found.values(), key=lambda e: (order[e.spec, e.property], rank[e.truth])))
+
+
+def presume(compiled: CompiledSpec, instances: Instances) -> Iterator[Presumption]:
+    """What to presume of each instance and property that is undecided.
+
+    `compiled` is the spec of the monitor, compiled with `at_end`. A property whose logic has no such notion is
+    unknown as long as an instance of it can still report. Instances that may not report, because they bind too
+    few parameters, are left out.
+    """
+    spec = compiled.spec
+    for binding, states in _reporting(spec, list(instances)):
+        for prop, machine, state in zip(spec.properties, compiled.machines, states, strict=True):
+            if isinstance(machine, TableMachine) and state >= 0:
+                truth = machine.presumed[state] if machine.presumed else None
+                if truth is None and (machine.presumed or not machine.alive[state]):
+                    continue  # decided
+                yield Presumption(spec.name, prop.name, binding, truth)
+            else:
+                yield Presumption(spec.name, prop.name, binding, None)
+
+
+def _reporting(
+    spec: Spec, instances: list[tuple[Mapping[str, Value], Sequence[int]]]
+) -> Iterator[tuple[Mapping[str, Value], Sequence[int]]]:
+    mode = spec.modifiers.binding
+    if mode is BindingMode.ANY:
+        yield from instances
+        return
+    extended: set[frozenset[tuple[str, type, Value]]] = set()
+    if mode is BindingMode.MAXIMAL:
+        for binding, _ in instances:
+            items = _key(binding)
+            extended.update(frozenset(part) for size in range(len(items)) for part in combinations(items, size))
+    for binding, states in instances:
+        full = len(binding) == len(spec.parameters)
+        if full if mode is BindingMode.FULL else _key(binding) not in extended:
+            yield binding, states
+
+
+def _key(binding: Mapping[str, Value]) -> frozenset[tuple[str, type, Value]]:
+    return frozenset((name, type(value), value) for name, value in binding.items())
