@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 from logics.formulas import ALPHABET
 
-from mopsus.logics.temporal.syntax import FUTURE, PAST, Formula, Interval, Op, combine
+from mopsus.logics.temporal.syntax import FUTURE, PAST, Formula, Interval, Op, combine, walk
 
 UNARY = {
     Op.NOT,
@@ -24,7 +24,7 @@ letters = st.sampled_from(ALPHABET)
 lassos = st.tuples(st.lists(letters, max_size=3).map(tuple), st.lists(letters, min_size=1, max_size=3).map(tuple))
 
 
-def formulas(temporal, *, atoms=ALPHABET, bounded=False, max_leaves=5, max_temporal=None):
+def formulas(temporal, *, atoms=ALPHABET, bounded=False, max_leaves=5):
     """Formulas with these temporal operators and all connectives; `bounded` ones may have small intervals."""
     ordered = sorted(temporal, key=lambda op: op.name)
     one = [op for op in ordered if op in UNARY]
@@ -66,3 +66,17 @@ def formulas(temporal, *, atoms=ALPHABET, bounded=False, max_leaves=5, max_tempo
 
 past_formulas = formulas(PAST, max_leaves=7)
 all_formulas = formulas(PAST | FUTURE)
+
+
+def weight(formula):
+    """How many formulas about neighbouring positions the reference must guess, at most."""
+    return sum(
+        1 + (int(part.interval.upper or part.interval.lower) + 1 if part.interval else 0)
+        for part in walk(formula)
+        if part.op in PAST | FUTURE
+    )
+
+
+def light(strategy, limit=5):
+    """Formulas that the reference decides quickly."""
+    return strategy.filter(lambda formula: weight(formula) <= limit)
