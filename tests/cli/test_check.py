@@ -10,6 +10,7 @@ import time
 import pytest
 
 from mopsus.cli.main import main
+from mopsus.monitor import Monitor
 
 SPEC = """
 HasNext(i) {
@@ -206,3 +207,36 @@ def test_watch_takes_one_log(mopsus, spec, tmp_path):
     status, _, err = mopsus("watch", spec, "a.csv", "b.csv")
     assert status == 2
     assert "one log" in err
+
+
+FILES = """
+Files(f) {
+    event open(f)
+    event close(f)
+    ere : (open close)*
+    @fail
+}
+"""
+
+
+@pytest.mark.skipif(not hasattr(Monitor, "instances"), reason="monitors do not tell their instances")
+def test_the_end_of_a_trace_is_told_when_asked_for(mopsus, tmp_path):
+    spec, trace = tmp_path / "files.mop", tmp_path / "t.csv"
+    spec.write_text(FILES)
+    trace.write_text("event,f\nopen,1\nopen,2\nclose,2\nopen,3\n")
+    status, out, _ = mopsus("check", spec, trace, "--at-end")
+    assert status == 0
+    assert "Files/ere  presumably false  2 instances  f=1 · f=3" in out
+    assert "Files/ere  presumably true   1 instance   f=2" in out
+    assert "At the end" not in mopsus("check", spec, trace)[1]
+    report = json.loads(mopsus("check", spec, trace, "--at-end", "--json")[1])
+    assert [(each["presumed"], each["count"]) for each in report["at_end"]] == [(False, 2), (True, 1)]
+
+
+def test_a_formula_that_cannot_be_decided_is_refused_unless_allowed(mopsus, tmp_path):
+    spec, trace = tmp_path / "files.mop", tmp_path / "t.csv"
+    spec.write_text("Files(f) { event open(f)\n event close(f)\n ltl : [](open => <> close) }")
+    trace.write_text("event,f\nopen,1\n")
+    status, _, err = mopsus("check", spec, trace)
+    assert (status, err.splitlines()[0][:16]) == (2, "error[LOGIC-017]")
+    assert mopsus("check", spec, trace, "--allow-unmonitorable")[0] == 0

@@ -81,3 +81,9 @@ def test_a_missing_graphviz_is_said(mopsus, monkeypatch):
     status, _, err = mopsus("graph", "one.mop", "--to", "svg")
     assert status == 2
     assert "Graphviz" in err
+
+
+def test_hoa_is_read_back_as_a_property(mopsus, tmp_path):
+    mopsus("graph", "one.mop", "-o", "one.hoa")
+    (tmp_path / "back.mop").write_text('One(a) { event e(a)\n hoa : "one.hoa"\n @match }\n')
+    assert mopsus("graph", "back.mop") == mopsus("graph", "one.mop")

@@ -7,9 +7,21 @@ from xml.etree import ElementTree
 
 import pytest
 
-from mopsus.model import Diagnostic, MopsusError, ObjectRef, Severity, Span
-from mopsus.report import Options, open_report
-from mopsus.report.json import json_value
+from mopsus.model import (
+    Diagnostic,
+    Event,
+    MopsusError,
+    ObjectRef,
+    Property,
+    Severity,
+    Span,
+    Spec,
+    Verdict,
+    WitnessEvent,
+)
+from mopsus.report import Options, Summary, open_report
+from mopsus.report.json import EXPLAINED, json_value
+from mopsus.verdict import Ending
 
 STOPPED = MopsusError("row has 2 fields, expected 3", hint="repair the file", code="TRACE-003")
 
@@ -220,3 +232,66 @@ def test_options_default_to_a_plain_report(sample):
     reporter.add(sample.verdicts[0])
     reporter.finish(sample.summary)
     assert "→" not in stream.getvalue()  # no machine, so no states
+
+
+ENDINGS = (
+    Ending("HasNext", "safe", False, 5, [{"i": 1}, {"i": 2}, {"i": 3}]),
+    Ending("HasNext", "safe", True, 1, [{"i": 9}]),
+)
+
+
+def test_the_end_of_the_trace_is_told_where_it_was_asked_for(sample):
+    text = sample.report("terminal", (), endings=ENDINGS, warnings=())
+    assert "At the end of the trace\n" in text
+    assert "  HasNext/safe  presumably false  5 instances  i=1 · i=2 · i=3 · …\n" in text
+    assert "  HasNext/safe  presumably true   1 instance   i=9\n" in text
+    assert "<td>presumably false</td><td>5</td><td>i=1 · i=2 · i=3</td>" in sample.report("html", (), endings=ENDINGS)
+    assert json.loads(sample.report("json", (), endings=ENDINGS))["at_end"][0] == {
+        "spec": "HasNext",
+        "property": "safe",
+        "presumed": False,
+        "count": 5,
+        "examples": [{"i": 1}, {"i": 2}, {"i": 3}],
+    }
+
+
+@pytest.mark.parametrize("name", ["terminal", "html", "json"])
+def test_nothing_is_said_of_the_end_unless_asked_for(sample, name):
+    text = sample.report(name)
+    assert "At the end of the trace" not in text
+    assert "at_end" not in text
+
+
+def test_all_decided(sample):
+    assert "every instance is decided" in sample.report("terminal", (), endings=())
+    assert "Every instance is decided." in sample.report("html", (), endings=())
+
+
+DOOR = Spec("Door", events=(Event("open"), Event("enter")), properties=(Property("p", "ptltl", "enter => <*> open"),))
+
+
+def entered(row):
+    witness = (WitnessEvent("enter", {}, None, None, row),)
+    return Verdict("Door", "p", "violation", False, False, {}, None, None, witness, Severity.ERROR, row)
+
+
+@pytest.mark.parametrize("name", ["terminal", "junit", "html"])
+def test_parts_of_the_formula_that_turned_are_told(name):
+    stream = io.StringIO()
+    reporter = open_report(name, stream, Options(specs=(DOOR,), width=100))
+    reporter.add(entered(1))
+    reporter.finish(Summary(specs=(DOOR,)))
+    assert " = false" in stream.getvalue()
+
+
+def test_json_tells_the_parts_that_turned_for_the_first_verdicts_of_a_property():
+    stream = io.StringIO()
+    reporter = open_report("json", stream, Options(specs=(DOOR,)))
+    for row in range(1, EXPLAINED + 2):
+        reporter.add(entered(row))
+    reporter.finish(Summary(specs=(DOOR,)))
+    verdicts = json.loads(stream.getvalue())["verdicts"]
+    assert [turn["value"] for turn in verdicts[0]["turns"]] == [False]
+    assert verdicts[0]["turns"][0]["at"] == 0
+    assert "turns" in verdicts[EXPLAINED - 1]
+    assert "turns" not in verdicts[EXPLAINED]

@@ -7,6 +7,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from mopsus.model import Diagnostic, MopsusError, Span
+from mopsus.verdict import Ending
 
 DOCS = Path(__file__).parents[2] / "docs" / "reference"
 SCHEMA = json.loads((DOCS / "report.schema.json").read_text("utf-8"))
@@ -20,6 +21,8 @@ UNKNOWN = {"specs": (), "warnings": (), "started": None, "elapsed_s": None}
         UNKNOWN,
         {"error": MopsusError("row has 2 fields, expected 3", code="TRACE-003"), "interrupted": True},
         {"error": Diagnostic("TRACE-004", "no such column", Span("t.csv", 1, 1, 1, 2))},
+        {"endings": (Ending("HasNext", "safe", False, 2, [{"i": 1}]), Ending("HasNext", "safe", None, 1, [{}]))},
+        {"endings": ()},
     ],
 )
 @pytest.mark.parametrize("verdicts", ["sample", "evil", "none"])
