@@ -255,21 +255,27 @@ private:
                 data[top++] = state;
             } else {
                 if (cell.first == kSpecial) return finish(word, rules_[cell.next].ending);
-                if (steps-- == 0) return finish(word, RewriteMachine::kExhausted);
-                top -= cell.taken;
+                // A symbol that moves through a row of equal ones meets the same match again and again.
+                std::uint32_t times = 1;
+                if (cell.first == symbol && cell.taken == 1 && cell.second != kSpecial)
+                    while (data[top - 1 - times] == state) ++times;
+                if (times > steps) return finish(word, RewriteMachine::kExhausted);
+                steps -= times;
+                top -= cell.taken * times;
                 state = data[top - 1];
                 if (cell.first != kNone) {
                     symbol = cell.first;
                     if (cell.second == kNone) continue;
                     const std::vector<Symbol>& right = rules_[cell.next].right;
-                    const std::size_t more = cell.second == kSpecial ? right.size() - 1 : 1;
+                    const std::size_t more = cell.second == kSpecial ? right.size() - 1 : times;
                     if (waiting + more > coming_.size()) {
                         if (waiting + more > longest_) return finish(word, RewriteMachine::kExhausted);
                         coming_.resize(std::min<std::size_t>(longest_, 2 * (waiting + more)));
                         coming = coming_.data();
                     }
                     if (cell.second != kSpecial) {
-                        coming[waiting++] = cell.second;
+                        std::fill_n(coming + waiting, more, cell.second);
+                        waiting += more;
                     } else {
                         for (std::size_t k = more; k > 0; --k) coming[waiting++] = right[k];
                     }
@@ -277,7 +283,18 @@ private:
                 }
             }
             if (waiting != 0) {
+                const Symbol last = symbol;
                 symbol = coming[--waiting];
+                if (symbol != last) continue;
+                // A row of equal symbols, in which the automaton stays where it is.
+                const Cell again = cells_[state * symbols_ + symbol];
+                if (again.taken != kNone || again.next != state) continue;
+                for (++waiting; waiting != 0 && coming[waiting - 1] == symbol && top != room; --waiting) {
+                    changes = static_cast<Symbol>(changes | (data[top] ^ state));
+                    data[top++] = state;
+                }
+                if (waiting == 0 && !ends_[state]) break;
+                symbol = waiting == 0 ? end_ : coming[--waiting];
             } else if (ends_[state]) {
                 symbol = end_;
             } else {
@@ -331,6 +348,7 @@ private:
     // In the list, `^` is the first node and `$` the second.
     static constexpr std::uint32_t kHead = 0;
     static constexpr std::uint32_t kTail = 1;
+    static constexpr std::uint32_t kReads = 100;  // symbols that may be read for each step of the budget
 
     struct Node {
         std::uint32_t before;
@@ -378,6 +396,7 @@ private:
 
     std::uint8_t rewrite() {
         std::uint32_t steps = budget_;
+        std::uint64_t reads = std::uint64_t{kReads} * budget_;
         std::uint32_t calm = kTail;  // from this node on, the last pass changed nothing
         bool all = true;             // and calm is not yet known
         for (;;) {
@@ -388,6 +407,7 @@ private:
             for (;;) {
                 behind = behind || (!all && node == calm);
                 if (behind && !changed && state == 0) break;
+                if (reads-- == 0) return RewriteMachine::kExhausted;
                 state = moves_[state * symbols_ + nodes_[node].symbol];
                 const std::uint32_t match = matches_[state];
                 if (match == 0) {

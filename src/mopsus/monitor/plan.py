@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import ceil, floor
 from typing import Any, TypeAlias
 
 from mopsus.logics import CompiledSpec
-from mopsus.model import Machine, RewriteMachine, Spec, StackMachine, TableMachine
+from mopsus.model import Machine, RewriteMachine, Spec, StackMachine, TableMachine, TimedMachine, TimedOperator
 
 Mask: TypeAlias = int
 EventArgs: TypeAlias = "tuple[str, list[int], bool, bool, list[Mask]]"
@@ -113,6 +114,8 @@ def _machine(machine: Machine, categories: tuple[str, ...], masks: Mapping[str, 
             return "stack", _stack(machine, numbers, masks)
         case RewriteMachine():
             return "rewrite", _rewrite(machine, numbers, masks)
+        case TimedMachine():
+            return "timed", _timed(machine, numbers, masks)
     raise TypeError(f"the core runs no {type(machine).__name__}")
 
 
@@ -164,6 +167,38 @@ def _stack(machine: StackMachine, numbers: Mapping[str, int], masks: Mapping[str
         [_minimal(_mask(events, masks) for events in state) for state in machine.alive],
         _minimal(_mask(events, masks) for events in machine.failed),
     )
+
+
+VERDICTS = ("validation", "violation", "untimed", "disordered")
+"""What a timed machine says, in the order of the core."""
+
+FOREVER = 2**64 - 1
+"""Longer than any difference of two times."""
+
+
+def _timed(machine: TimedMachine, numbers: Mapping[str, int], masks: Mapping[str, Mask]) -> tuple[Any, ...]:
+    return (
+        [list(letter) for letter in machine.letters],
+        [
+            (operator.kind.value, list(operator.operands), _bounds(operator, 1), _bounds(operator, machine.unit))
+            for operator in machine.operators
+        ],
+        machine.formula,
+        machine.unit,
+        [numbers.get(verdict, -1) for verdict in VERDICTS],
+        _minimal(_mask(events, masks) for events in machine.alive),
+    )
+
+
+def _bounds(operator: TimedOperator, scale: int) -> list[int]:
+    """The interval for integer times, `scale` of which make the machine's unit: its ends, rounded inwards, and its width."""
+    exact = (
+        [operator.lower]
+        if operator.upper is None
+        else [operator.lower, operator.upper, operator.upper - operator.lower]
+    )
+    rounded = [ceil(exact[0] * scale), *(floor(each * scale) for each in exact[1:])]
+    return [min(each, FOREVER) for each in rounded] + [FOREVER] * (3 - len(rounded))
 
 
 def _raw(masks: Mapping[str, Mask]) -> MachineArgs:

@@ -69,9 +69,10 @@ def _table(rules: Rules, request: Request, rewriter: Rewriter) -> Automaton:
     def name(state: Result) -> str:
         return state if isinstance(state, str) else rules.text(state) if state else "empty"
 
+    empty: Result = ()
     return explore(
         request.alphabet,
-        (),
+        empty,
         step,
         lambda state: frozenset({state if isinstance(state, str) else "?"}),
         name,
@@ -151,9 +152,7 @@ def _creation(rules: Rules, request: Request, rewriter: Rewriter) -> frozenset[s
     """Every event, but for those that decide something that nobody asked for if they come first."""
     if request.interrupted:
         return frozenset(request.alphabet)
-    return frozenset(
-        event for number, event in enumerate(request.alphabet) if _opens(rules, number, request, rewriter)
-    )
+    return frozenset(event for number, event in enumerate(request.alphabet) if _opens(rules, number, request, rewriter))
 
 
 def _opens(rules: Rules, event: int, request: Request, rewriter: Rewriter) -> bool:

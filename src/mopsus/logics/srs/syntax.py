@@ -26,7 +26,7 @@ MAX_SIDE = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """`left -> right`, or `left -> #verdict`; `start` and `end` say that the left side has `^` before it, `$` behind it."""
+    """`left -> right`, or `left -> #verdict`; `start`: `^` stands before the left side, `end`: `$` behind it."""
 
     left: tuple[str, ...]
     right: tuple[str, ...] = ()
@@ -48,7 +48,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """Rules in the order written, over the events of `alphabet` and the `auxiliary` symbols that right sides bring in."""
+    """Rules in the order written, over the events of `alphabet` and what right sides bring in beside them."""
 
     rules: tuple[Rule, ...]
     alphabet: tuple[str, ...]
