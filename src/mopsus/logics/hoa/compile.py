@@ -56,7 +56,7 @@ def _compile_infinite(automaton: Hoa, request: Request) -> TableMachine:
         return VALIDATION if states & certain else UNDECIDED
 
     start, step = _subsets(automaton, graph, request.alphabet, live)
-    shape = explore(request.alphabet, start, step, categories)
+    shape = explore(request.alphabet, start, step, categories, lambda states: "" if states else "violation")
     if always:
         # Every run that never ends is accepted, so everything is unless the runs can end.
         open_ = reaching_in_table(shape.table, [n for n, held in enumerate(shape.categories) if held is VIOLATION])
