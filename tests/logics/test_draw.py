@@ -10,7 +10,9 @@ from hypothesis import given
 from logics.formulas import automata, compiled, requests
 
 from mopsus.logics import FORMATS, LogicError, draw
+from mopsus.logics.machines.draw import draw_dot, draw_mermaid, draw_text
 from mopsus.logics.machines.finish import finish
+from mopsus.model import Drawing, Edge, Node
 
 MACHINE = compiled("fsm", "shut [ open -> wide ] wide [ read -> wide, close -> shut ]", "open read close peek poke")
 
@@ -87,3 +89,43 @@ def test_graphviz_reads_the_dot():
 
 def test_formats_are_all_drawn():
     assert all(draw(MACHINE, form) for form in FORMATS)
+
+
+DRAWING = Drawing(
+    nodes=(Node("G"), Node("a", "an event", reports=True)),
+    edges=(Edge(0, "", 1),),
+    initial=None,
+    summary="2 operators",
+    remarks=("kept: 1 s", 'say "x"'),
+)
+
+
+def test_a_drawing_need_not_start_anywhere_nor_label_its_edges():
+    assert draw_text(DRAWING, "T") == 'T: 2 operators\nkept: 1 s\nsay "x"\n   G\n        -> a\n * a [an event]\n'
+    assert "start" not in draw_dot(DRAWING)
+    assert 'label="kept: 1 s\\nsay \\"x\\"";' in draw_dot(DRAWING)
+    mermaid = draw_mermaid(DRAWING)
+    assert "[*]" not in mermaid
+    assert "  n0 --> n1\n" in mermaid
+    assert "  %% kept: 1 s\n" in mermaid
+
+
+@pytest.mark.parametrize(
+    ("logic", "formula"),
+    [
+        ("ere", "a b*"),
+        ("fsm", "s [ a -> s ]"),
+        ("ltl", "[](a => (*) b)"),
+        ("ptltl", "a => (*) b"),
+        ("cfg", "S -> a S b | a b"),
+        ("srs", "a b -> #succeed ."),
+        ("mtl", "a => <*>[0,5] b"),
+    ],
+)
+def test_machines_of_every_kind_are_drawn_in_every_form(logic, formula):
+    machine = compiled(logic, formula, "a b call return begin end")
+    for form in FORMATS:
+        assert draw(machine, form, logic)
+    if shutil.which("dot"):
+        source = draw(machine, "dot", logic).encode()
+        assert subprocess.run(["dot", "-Tsvg"], input=source, capture_output=True, check=False).returncode == 0
