@@ -2,11 +2,13 @@
 
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <map>
 
 #include "mopsus/rewrite.hpp"
 #include "mopsus/stack.hpp"
 #include "mopsus/table.hpp"
+#include "mopsus/timed.hpp"
 
 namespace nb = nanobind;
 
@@ -68,6 +70,31 @@ std::shared_ptr<const Machine> make_stack(nb::tuple arguments) {
     return machine;
 }
 
+TimedMachine::Bounds bounds_of(nb::handle numbers) {
+    const auto list = nb::cast<std::vector<std::uint64_t>>(numbers);
+    if (list.size() != 3) throw nb::value_error("an interval has three numbers");
+    return {list[0], list[1], list[2]};
+}
+
+std::shared_ptr<const Machine> make_timed(nb::tuple arguments) {
+    auto machine = std::make_shared<TimedMachine>();
+    machine->letters = nb::cast<std::vector<std::vector<bool>>>(arguments[0]);
+    for (const nb::handle item : nb::cast<nb::list>(arguments[1])) {
+        const auto op = nb::cast<nb::tuple>(item);
+        const auto kind = nb::cast<std::uint8_t>(op[0]);
+        if (kind > static_cast<std::uint8_t>(TimedMachine::Kind::Until)) throw nb::value_error("no such operator");
+        machine->operators.push_back(
+            {static_cast<TimedMachine::Kind>(kind), nb::cast<std::vector<std::uint32_t>>(op[1]), {bounds_of(op[2]), bounds_of(op[3])}});
+    }
+    machine->formula = nb::cast<std::uint32_t>(arguments[2]);
+    machine->unit = nb::cast<std::int64_t>(arguments[3]);
+    const auto categories = nb::cast<std::vector<std::int32_t>>(arguments[4]);
+    if (categories.size() != machine->categories.size()) throw nb::value_error("a timed machine has four verdicts");
+    std::copy(categories.begin(), categories.end(), machine->categories.begin());
+    machine->alive = nb::cast<std::vector<Mask>>(arguments[5]);
+    return machine;
+}
+
 }  // namespace
 
 std::shared_ptr<const Machine> make_machine(const std::string& kind, nb::tuple arguments) {
@@ -75,6 +102,7 @@ std::shared_ptr<const Machine> make_machine(const std::string& kind, nb::tuple a
         {"table", make_table},
         {"stack", make_stack},
         {"rewrite", make_rewrite},
+        {"timed", make_timed},
     };
     const auto maker = makers.find(kind);
     if (maker == makers.end()) throw nb::value_error(("the core runs no machine of kind " + kind).c_str());

@@ -36,4 +36,7 @@ MESSAGES: dict[str, str] = {
     "LOGIC-050": "Warning: what two overlapping rewriting rules lead to depends on which one is applied first.",
     "LOGIC-051": "Warning: rewriting does not end, or does not seem to.",
     "LOGIC-052": "Warning: a rewriting rule is never applied, because another one always comes first.",
+    "LOGIC-060": "Warning: the memory of a timed operator grows with the rate of events.",
+    "LOGIC-061": "A unit, a bound or an interval of time has no meaning.",
+    "LOGIC-062": "An operator on the future has no upper bound.",
 }

@@ -34,6 +34,7 @@ BUILT_IN: Mapping[str, str] = {
     "hoa": "mopsus.logics.hoa:LOGIC",
     "srs": "mopsus.logics.srs:LOGIC",
     "srs_scan": "mopsus.logics.srs:SCANNING",
+    "mtl": "mopsus.logics.mtl:LOGIC",
 }
 """The same as the entry points of our own distribution. A built-in name cannot be taken by another plugin."""
 

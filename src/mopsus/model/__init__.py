@@ -18,10 +18,14 @@ from mopsus.model.spec import (
     Variable,
 )
 from mopsus.model.stack import StackMachine
+from mopsus.model.timed import DISORDERED, TIMED_VERDICTS, UNTIMED, FormulaPart, TimedKind, TimedMachine, TimedOperator
 from mopsus.model.value import ObjectRef, Scalar, Value
 from mopsus.model.verdict import Verdict, WitnessEvent
 
 __all__ = [
+    "DISORDERED",
+    "TIMED_VERDICTS",
+    "UNTIMED",
     "BindingMode",
     "Code",
     "Diagnostic",
@@ -29,6 +33,7 @@ __all__ = [
     "Edge",
     "Event",
     "Families",
+    "FormulaPart",
     "Handler",
     "Machine",
     "Modifiers",
@@ -47,6 +52,9 @@ __all__ = [
     "Spec",
     "StackMachine",
     "TableMachine",
+    "TimedKind",
+    "TimedMachine",
+    "TimedOperator",
     "TraceError",
     "Value",
     "Variable",

@@ -8,7 +8,16 @@ from math import ceil, floor
 from typing import Any, TypeAlias
 
 from mopsus.logics import CompiledSpec
-from mopsus.model import Machine, RewriteMachine, Spec, StackMachine, TableMachine, TimedMachine, TimedOperator
+from mopsus.model import (
+    TIMED_VERDICTS,
+    Machine,
+    RewriteMachine,
+    Spec,
+    StackMachine,
+    TableMachine,
+    TimedMachine,
+    TimedOperator,
+)
 
 Mask: TypeAlias = int
 EventArgs: TypeAlias = "tuple[str, list[int], bool, bool, list[Mask]]"
@@ -169,9 +178,6 @@ def _stack(machine: StackMachine, numbers: Mapping[str, int], masks: Mapping[str
     )
 
 
-VERDICTS = ("validation", "violation", "untimed", "disordered")
-"""What a timed machine says, in the order of the core."""
-
 FOREVER = 2**64 - 1
 """Longer than any difference of two times."""
 
@@ -185,13 +191,13 @@ def _timed(machine: TimedMachine, numbers: Mapping[str, int], masks: Mapping[str
         ],
         machine.formula,
         machine.unit,
-        [numbers.get(verdict, -1) for verdict in VERDICTS],
+        [numbers.get(verdict, -1) for verdict in TIMED_VERDICTS],
         _minimal(_mask(events, masks) for events in machine.alive),
     )
 
 
 def _bounds(operator: TimedOperator, scale: int) -> list[int]:
-    """The interval for integer times, `scale` of which make the machine's unit: its ends, rounded inwards, and its width."""
+    """The ends of the interval, rounded inwards, and its width, in integers: `scale` make the machine's unit."""
     exact = (
         [operator.lower]
         if operator.upper is None

@@ -336,7 +336,7 @@ def _interval(token: Token) -> Interval:
     if text.startswith("<="):
         return Interval("0", text[2:].strip(), where, length)
     lower, upper = (bound.strip() for bound in text[1:-1].split(","))
-    return Interval(lower, None if upper == "inf" else upper, where, length)
+    return Interval(lower, None if upper in ("", "inf") else upper, where, length)
 
 
 def _mode(token: Token) -> str:
