@@ -100,7 +100,7 @@ def test_events_that_decide_are_never_missed():
 @given(system=systems(), word=words)
 def test_events_that_decide_are_never_missed_in_any_system(system, word):
     rules = Rules(system)
-    decided = srs_compile._decided(rules)
+    decided = srs_compile._decided(rules, ALPHABET)
     for scanning in (False, True):
         for length in range(1, len(word) + 1):
             now = normal_form(system, word[:length], scanning=scanning)

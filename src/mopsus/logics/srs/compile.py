@@ -89,7 +89,7 @@ def _machine(
     system: System, rules: Rules, request: Request, rewriter: Rewriter, remarks: tuple[Remark, ...]
 ) -> RewriteMachine:
     goal = request.goal | {EXHAUSTED}
-    decided = _decided(rules)
+    decided = _decided(rules, request.alphabet)
     reports = {event: categories & goal for event, categories in decided.items() if categories & goal}
     restart = goal if request.interrupted else request.restart
     unknown = {event: frozenset({frozenset[str]()}) for event in request.alphabet}
@@ -123,28 +123,28 @@ def _paths(rules: Rules) -> tuple[str, ...]:
     return tuple(paths)
 
 
-def _decided(rules: Rules) -> Mapping[str, frozenset[str]]:
+def _decided(rules: Rules, events: tuple[str, ...]) -> Mapping[str, frozenset[str]]:
     """By event, the verdicts that rewriting may come to right after it; never too few.
 
     All that stands before the event is in normal form, so a match ends at the event or at a symbol that a rule has
     put there since. A match that ends with `$` may be of older symbols, if younger ones have gone.
     """
     found = {}
-    for event in range(rules.start):
-        fresh, applied = {event}, set[int]()
+    for number, event in enumerate(events):
+        fresh, applied = {number}, set[int]()
         while True:
             more = {
-                number
-                for number, pattern in enumerate(rules.patterns)
-                if number not in applied
+                rule
+                for rule, pattern in enumerate(rules.patterns)
+                if rule not in applied
                 and (pattern[-1] in fresh or (pattern[-1] == rules.end and (applied or pattern[-2] in fresh)))
             }
             if not more:
                 break
             applied |= more
-            fresh.update(symbol for number in more for symbol in rules.actions[number].right)
-        verdicts = (rules.actions[number].verdict for number in applied)
-        found[rules.symbols[event]] = frozenset(verdict for verdict in verdicts if verdict is not None)
+            fresh.update(symbol for rule in more for symbol in rules.actions[rule].right)
+        verdicts = (rules.actions[rule].verdict for rule in applied)
+        found[event] = frozenset(verdict for verdict in verdicts if verdict is not None)
     return found
 
 
