@@ -1,20 +1,18 @@
 #include "emitter.hpp"
 
-#include <structmember.h>
-
-#include <cstddef>
-
 namespace mopsus::python {
 
 namespace {
 
+// What the callable of an event refers to. The callable itself is a built-in function, because the
+// interpreter calls those more quickly than anything else.
 struct Emitter {
     PyObject_HEAD
-    vectorcallfunc call;
     PyObject* owner;
     PyMonitor* monitor;
     EventId event;
     Py_ssize_t arity;
+    PyMethodDef method;
 };
 
 PyTypeObject* emitter_type = nullptr;
@@ -50,9 +48,8 @@ PyObject* call_by_name(Emitter* self, PyObject* const* args, Py_ssize_t given, P
     Py_RETURN_NONE;
 }
 
-PyObject* call(PyObject* object, PyObject* const* args, std::size_t flagged, PyObject* names) {
+PyObject* call(PyObject* object, PyObject* const* args, Py_ssize_t given, PyObject* names) {
     auto* self = reinterpret_cast<Emitter*>(object);
-    const Py_ssize_t given = PyVectorcall_NARGS(flagged);
     if (names != nullptr || given != self->arity) return call_by_name(self, args, given, names);
     if (given == 1 && self->monitor->emit_quietly(self->event, args[0])) Py_RETURN_NONE;
     if (!self->monitor->emit(self->event, args)) return nullptr;
@@ -73,30 +70,15 @@ void dealloc(PyObject* object) {
     Py_DECREF(type);
 }
 
-PyObject* represent(PyObject* object) {
-    const auto* self = reinterpret_cast<Emitter*>(object);
-    std::string text = "<event " + declaration(self).name + "(";
-    for (Py_ssize_t k = 0; k < self->arity; ++k) text += (k != 0 ? ", " : "") + parameter(self, k);
-    return PyUnicode_FromString((text + ")>").c_str());
-}
-
-PyMemberDef members[] = {
-    {"__vectorcalloffset__", T_PYSSIZET, offsetof(Emitter, call), READONLY, nullptr},
-    {nullptr, 0, 0, 0, nullptr},
-};
-
 PyType_Slot slots[] = {
-    {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
     {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
     {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
-    {Py_tp_repr, reinterpret_cast<void*>(represent)},
-    {Py_tp_members, members},
-    {Py_tp_doc, const_cast<char*>("An event of a monitor, to be called with its parameters' values.")},
+    {Py_tp_doc, const_cast<char*>("An event of a monitor.")},
     {0, nullptr},
 };
 
 PyType_Spec spec = {"mopsus._core.Emitter", sizeof(Emitter), 0,
-                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
 
 }  // namespace
 
@@ -108,13 +90,16 @@ bool prepare_emitters(PyObject* module) {
 PyObject* make_emitter(PyObject* owner, PyMonitor& monitor, EventId event) {
     auto* self = PyObject_GC_New(Emitter, emitter_type);
     if (self == nullptr) return nullptr;
-    self->call = call;
     self->owner = Py_NewRef(owner);
     self->monitor = &monitor;
     self->event = event;
     self->arity = static_cast<Py_ssize_t>(monitor.core().program().events[event].parameters.size());
+    self->method = {declaration(self).name.c_str(), reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call)),
+                    METH_FASTCALL | METH_KEYWORDS, "Send this event; takes the values of its parameters in declared order, or by name."};
     PyObject_GC_Track(reinterpret_cast<PyObject*>(self));
-    return reinterpret_cast<PyObject*>(self);
+    PyObject* function = PyCFunction_New(&self->method, reinterpret_cast<PyObject*>(self));
+    Py_DECREF(self);
+    return function;
 }
 
 }  // namespace mopsus::python

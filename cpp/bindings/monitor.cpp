@@ -108,6 +108,7 @@ PyMonitor::~PyMonitor() {
 void PyMonitor::close() {
     if (closed_) return;
     closed_ = true;
+    set_quiet();
     core_.each_engine([&](Engine& engine) { unwatch_all(engine); });
 }
 
@@ -124,6 +125,7 @@ void PyMonitor::unwatch_all(Engine& engine) {
         }
     }
     std::erase_if(deaths_, [&](const Death& death) { return death.engine == &engine; });
+    set_quiet();
     for (unsigned p = 0; p < parameters.size(); ++p) watchers_.erase({&engine, p});
 }
 
@@ -215,6 +217,7 @@ PyMonitor::Entry PyMonitor::enter() {
         if (PyErr_CheckSignals() != 0) return Entry::Refused;
     }
     inside_ = true;
+    set_quiet();
     inside_thread_ = std::this_thread::get_id();
     return Entry::Now;
 }
@@ -229,6 +232,7 @@ void PyMonitor::leave() {
         for (PyObject* value : next.values) trash_.push_back(value);
     }
     inside_ = false;
+    set_quiet();
     if (waiters_ != 0) turn_over.notify_all();
     if (!trash_.empty()) {
         const SavedError saved;
@@ -362,8 +366,10 @@ void PyMonitor::report(Report&& report) {
 void PyMonitor::event_done() {
     if (ready_.empty()) return;
     inside_ = false;
+    set_quiet();
     deliver();
     inside_ = true;
+    set_quiet();
     inside_thread_ = std::this_thread::get_id();
 }
 

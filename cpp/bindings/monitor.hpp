@@ -51,9 +51,14 @@ public:
     // The same for the commonest case, a single object that is already known to a flat engine, when the
     // step has no consequences. False: nothing was done.
     bool emit_quietly(EventId event, PyObject* value) {
-        if (flat_ == nullptr || inside_ || closed_ || !deaths_.empty() || Py_TYPE(value) != flat_type_) return false;
-        const Slot slot = flat_->domain(0).find(Key::of_bits(KeyKind::Object, reinterpret_cast<std::uintptr_t>(value)));
-        if (slot == kNil || !flat_->step_quietly(event, slot)) return false;
+        if (Py_TYPE(value) != quiet_type_) return false;
+        Recent& recent = recent_[place_of(value)];
+        if (recent.value != value) {
+            const Slot slot = flat_->domain(0).find(Key::of_bits(KeyKind::Object, reinterpret_cast<std::uintptr_t>(value)));
+            if (slot == kNil) return false;
+            recent = {value, slot};
+        }
+        if (!flat_->step_quietly(event, recent.slot)) return false;
         ++core_.seen[event];
         return true;
     }
@@ -140,6 +145,18 @@ private:
     int waiters_ = 0;  // threads that wait for their turn
     FlatEngine* flat_ = nullptr;          // for `emit_quietly`
     PyTypeObject* flat_type_ = nullptr;   // a type whose values are told apart by identity
+    PyTypeObject* quiet_type_ = nullptr;  // the same while nothing else has to be seen to
+    struct Recent {  // an object that an event was about, while it lives
+        PyObject* value = nullptr;
+        Slot slot = kNil;
+    };
+    static constexpr std::size_t kRecent = 2048;
+    static std::size_t place_of(const void* value) {
+        const auto address = reinterpret_cast<std::uintptr_t>(value);
+        return (address >> 4 ^ address >> 15) % kRecent;
+    }
+    std::vector<Recent> recent_;  // for `emit_quietly`
+    void set_quiet() { quiet_type_ = inside_ || closed_ || !deaths_.empty() ? nullptr : flat_type_; }
     std::map<std::pair<Engine*, unsigned>, std::unique_ptr<Watcher>> watchers_;
     std::deque<Report> ready_;  // on their way to Python
     std::deque<Waiting> waiting_;

@@ -45,7 +45,10 @@ Slot PyMonitor::slot_of(Engine& engine, unsigned p, PyObject* value, bool insert
     } else {
         domain.set_watch(slot, watch(value, watcher(engine, p), slot));
         ++watches_;
-        if (flat_ != nullptr) flat_type_ = Py_TYPE(value);
+        if (flat_ != nullptr) {
+            flat_type_ = Py_TYPE(value);
+            recent_.resize(kRecent);
+        }
     }
     return slot;
 }
@@ -66,7 +69,9 @@ void PyMonitor::Watcher::died(Slot slot) {
     const std::uint64_t word = domain().watch(slot);
     domain().set_watch(slot, 0);
     domain().bury(slot);
+    if (!monitor_.recent_.empty()) monitor_.recent_[place_of(as_object(domain().bits(slot)))] = {};
     monitor_.deaths_.push_back({&engine(), parameter(), slot});
+    monitor_.set_quiet();
     if (word > 1) monitor_.trash_.push_back(as_object(word));  // the weak reference itself
     --monitor_.watches_;
 }
@@ -77,6 +82,7 @@ void PyMonitor::settle() {
         batch.swap(deaths_);
         for (const Death& death : batch) death.engine->forget(death.parameter, death.slot);
     }
+    set_quiet();
 }
 
 }  // namespace mopsus::python

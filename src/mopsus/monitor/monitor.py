@@ -124,7 +124,7 @@ class Monitor:
             raise ValuesError(f"event `{event}` binds {wanted}, not {', '.join(values) or 'nothing'}")
         self._core.emit(number, tuple(values[name] for name in names))
 
-    def event(self, name: str) -> _core.Emitter:
+    def event(self, name: str) -> Callable[..., None]:
         """A native callable that sends this event; it takes the parameters' values in declared order."""
         return self._core.emitter(self._number(name))
 
