@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from mopsus.logics.cfg.grammar import Grammar, Production
 from mopsus.logics.logic import LogicError
 
-MAX_ITEMS = 400_000
+MAX_ITEMS = 2_000_000
 """How many items the states of one table may have together: canonical tables can be exponentially large."""
 
 MAX_CELLS = 1_000_000
