@@ -148,7 +148,7 @@ Delays::Truth Delays::until(const Bounds& bounds, const State& state, Lane& lane
         const std::uint64_t witness = witnesses.front();
         if (state.time(witness) - now > bounds.high) return Truth::False;
         if (broken) return witness <= left.marks.front() ? Truth::True : Truth::False;
-        return !conditional || witness <= left.known ? Truth::True : Truth::Unknown;
+        return !conditional || witness <= std::max(left.known, point) ? Truth::True : Truth::Unknown;
     }
     // Only points whose right operand is not known yet could be witnesses: no later than where the
     // left one fails, and within the interval.
