@@ -3,8 +3,10 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
+#include "mopsus/caret.hpp"
 #include "mopsus/rewrite.hpp"
 #include "mopsus/stack.hpp"
 #include "mopsus/table.hpp"
@@ -95,6 +97,27 @@ std::shared_ptr<const Machine> make_timed(nb::tuple arguments) {
     return machine;
 }
 
+std::shared_ptr<const Machine> make_caret(nb::tuple arguments) {
+    auto machine = std::make_shared<CaretMachine>();
+    for (const std::uint8_t role : nb::cast<std::vector<std::uint8_t>>(arguments[0]))
+        machine->roles.push_back(static_cast<CaretMachine::Role>(role));
+    for (const nb::handle item : nb::cast<nb::list>(arguments[1])) {
+        const auto step = nb::cast<nb::tuple>(item);
+        machine->steps.push_back({static_cast<CaretMachine::Op>(nb::cast<std::uint8_t>(step[0])),
+                                  static_cast<CaretMachine::Memory>(nb::cast<std::uint8_t>(step[1])), nb::cast<bool>(step[2]),
+                                  nb::cast<bool>(step[3]), nb::cast<bool>(step[4]), nb::cast<std::uint32_t>(step[5]),
+                                  nb::cast<std::uint32_t>(step[6])});
+    }
+    machine->deepest = nb::cast<std::uint32_t>(arguments[2]);
+    const auto categories = nb::cast<nb::tuple>(arguments[3]);
+    std::uint16_t* const places[] = {&machine->validation, &machine->violation, &machine->exhausted};
+    for (std::size_t k = 0; k < std::size(places); ++k)
+        if (!categories[k].is_none()) *places[k] = nb::cast<std::uint16_t>(categories[k]);
+    machine->alive = nb::cast<std::vector<Mask>>(arguments[4]);
+    machine->restarts = nb::cast<bool>(arguments[5]);
+    return machine;
+}
+
 }  // namespace
 
 std::shared_ptr<const Machine> make_machine(const std::string& kind, nb::tuple arguments) {
@@ -102,6 +125,7 @@ std::shared_ptr<const Machine> make_machine(const std::string& kind, nb::tuple a
         {"table", make_table},
         {"stack", make_stack},
         {"rewrite", make_rewrite},
+        {"caret", make_caret},
         {"timed", make_timed},
     };
     const auto maker = makers.find(kind);

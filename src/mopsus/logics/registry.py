@@ -35,6 +35,7 @@ BUILT_IN: Mapping[str, str] = {
     "srs": "mopsus.logics.srs:LOGIC",
     "srs_scan": "mopsus.logics.srs:SCANNING",
     "mtl": "mopsus.logics.mtl:LOGIC",
+    "ptcaret": "mopsus.logics.ptcaret:LOGIC",
 }
 """The same as the entry points of our own distribution. A built-in name cannot be taken by another plugin."""
 

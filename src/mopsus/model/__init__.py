@@ -1,5 +1,6 @@
 """Stage 0: Event, Spec, Machine and Verdict as plain data that every stage may import."""
 
+from mopsus.model.caret import CaretMachine, CaretStep
 from mopsus.model.drawing import Drawing, Edge, Node
 from mopsus.model.errors import Diagnostic, MopsusError, Span, TraceError
 from mopsus.model.machine import Families, Machine, Remark, TableMachine
@@ -27,6 +28,8 @@ __all__ = [
     "TIMED_VERDICTS",
     "UNTIMED",
     "BindingMode",
+    "CaretMachine",
+    "CaretStep",
     "Code",
     "Diagnostic",
     "Drawing",

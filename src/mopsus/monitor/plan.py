@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from mopsus.logics import CompiledSpec
 from mopsus.model import (
     TIMED_VERDICTS,
+    CaretMachine,
     Machine,
     RewriteMachine,
     Spec,
@@ -123,6 +124,8 @@ def _machine(machine: Machine, categories: tuple[str, ...], masks: Mapping[str, 
             return "stack", _stack(machine, numbers, masks)
         case RewriteMachine():
             return "rewrite", _rewrite(machine, numbers, masks)
+        case CaretMachine():
+            return "caret", _caret(machine, numbers, masks)
         case TimedMachine():
             return "timed", _timed(machine, numbers, masks)
     raise TypeError(f"the core runs no {type(machine).__name__}")
@@ -205,6 +208,34 @@ def _bounds(operator: TimedOperator, scale: int) -> list[int]:
     )
     rounded = [ceil(exact[0] * scale), *(floor(each * scale) for each in exact[1:])]
     return [min(each, FOREVER) for each in rounded] + [FOREVER] * (3 - len(rounded))
+
+
+# How the core numbers what a machine of calls is made of.
+ROLES = ("", "call", "begin", "end", "return")
+OPERATIONS = ("event", "true", "not", "and", "or", "xor", "previous", "since", "trigger", "at")
+MEMORIES = ("", "plain", "abstract", "stack")
+
+
+def _caret(machine: CaretMachine, numbers: Mapping[str, int], masks: Mapping[str, Mask]) -> tuple[Any, ...]:
+    return (
+        [ROLES.index(role) for role in machine.roles],
+        [
+            (
+                OPERATIONS.index(step.operation),
+                MEMORIES.index(step.memory),
+                step.initial,
+                "call" in step.kinds,
+                "begin" in step.kinds,
+                step.left,
+                step.right,
+            )
+            for step in machine.steps
+        ],
+        machine.deepest,
+        tuple(numbers.get(category) for category in ("validation", "violation", "exhausted")),
+        _minimal(_mask(events, masks) for events in machine.alive),
+        "exhausted" in machine.restart,
+    )
 
 
 def _raw(masks: Mapping[str, Mask]) -> MachineArgs:
