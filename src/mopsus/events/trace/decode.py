@@ -86,7 +86,9 @@ def normalise(name: str, column: Column) -> Column:
     if kinds.is_binary(type) or kinds.is_large_binary(type) or kinds.is_fixed_size_binary(type):
         return column.cast(pa.binary())
     if kinds.is_timestamp(type) and name == TIME:
-        return pc.divide(column.cast(pa.timestamp("us")).cast(pa.int64()).cast(pa.float64()), 1e6)
+        # Seconds; a float since the epoch has room for microseconds, not for nanoseconds.
+        since = column.cast(pa.timestamp("us", type.tz), safe=False)
+        return pc.divide(since.cast(pa.int64()).cast(pa.float64()), 1e6)
     if kinds.is_nested(type):
         raise UnusableError(f"column `{name}` holds {type}, not single values")
     return column.cast(pa.string())
