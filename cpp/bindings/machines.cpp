@@ -89,7 +89,7 @@ std::shared_ptr<const Machine> make_timed(nb::tuple arguments) {
             {static_cast<TimedMachine::Kind>(kind), nb::cast<std::vector<std::uint32_t>>(op[1]), {bounds_of(op[2]), bounds_of(op[3])}});
     }
     machine->formula = nb::cast<std::uint32_t>(arguments[2]);
-    machine->unit = nb::cast<std::int64_t>(arguments[3]);
+    machine->nanoseconds = nb::cast<std::int64_t>(arguments[3]);
     const auto categories = nb::cast<std::vector<std::int32_t>>(arguments[4]);
     if (categories.size() != machine->categories.size()) throw nb::value_error("a timed machine has four verdicts");
     std::copy(categories.begin(), categories.end(), machine->categories.begin());

@@ -91,7 +91,7 @@ PyMonitor::PyMonitor(Program program, std::vector<std::string> parameters, Optio
     : core_(std::move(program), options.per_thread, std::move(parameters), *this),
       options_(std::move(options)),
       callbacks_(callbacks),
-      timed_(core_.program().timed()),
+      unit_(core_.program().unit()),
       representatives_(core_.program().parameters, nullptr) {
     for (PyObject* one : {callbacks_.report, callbacks_.admit, callbacks_.fork, callbacks_.save, callbacks_.load, callbacks_.fault})
         Py_XINCREF(one);
@@ -164,7 +164,7 @@ void hide(PyObject* code) { hidden_code.push_back(Py_NewRef(code)); }
 
 Stamp PyMonitor::now() const {
     Stamp stamp;
-    if (!timed_) return stamp;
+    if (unit_ == 0) return stamp;
     stamp.time = static_cast<std::uint64_t>(clock_now());
     stamp.time_kind = Stamp::Time::Instant;
     return stamp;
@@ -429,7 +429,9 @@ PyObject* PyMonitor::stamp_to_python(const Stamp& stamp) const {
     if (stamp.time_kind == Stamp::Time::None) {
         time = Py_NewRef(Py_None);
     } else if (stamp.time_kind == Stamp::Time::Instant) {
-        time = PyFloat_FromDouble(static_cast<double>(static_cast<std::int64_t>(stamp.time)) / 1e9);
+        // In the unit of the formulas, so that it can be compared with their bounds; else in seconds.
+        const double unit = unit_ != 0 ? static_cast<double>(unit_) : 1e9;
+        time = PyFloat_FromDouble(static_cast<double>(static_cast<std::int64_t>(stamp.time)) / unit);
     } else {
         time = scalar({stamp.time_kind == Stamp::Time::Int ? KeyKind::Int : KeyKind::Float, false, 0, 0, stamp.time, {}});
     }

@@ -137,7 +137,7 @@ private:
     Monitor core_;
     Options options_;
     Callbacks callbacks_;
-    bool timed_;  // some machine asks when an event happened
+    std::int64_t unit_;  // of time, in nanoseconds; 0: no machine asks when an event happened
     bool closed_ = false;
     bool inside_ = false;  // the engine is at work
     std::thread::id inside_thread_;

@@ -13,7 +13,7 @@ void TimedMachine::check(std::size_t events) const {
     constexpr std::size_t kMost = 1U << 28;
     require(letters.size() < kMost && operators.size() < kMost && letters.size() * events < kMost, "machine too large");
     require(formula < letters.size() + operators.size(), "formula outside of its values");
-    require(unit > 0, "a unit of time is positive");
+    require(nanoseconds > 0, "a unit of time is positive");
     for (const auto& letter : letters) require(letter.size() == events, "a letter has the wrong size");
     for (std::size_t k = 0; k < operators.size(); ++k) {
         const Operator& op = operators[k];
@@ -38,7 +38,7 @@ TimedRunner::TimedRunner(const TimedMachine& machine, std::size_t events)
       letter_count_(machine.letters.size()),
       delays_(machine),
       formula_(machine.formula),
-      unit_(machine.unit),
+      unit_(machine.nanoseconds),
       alive_(machine.alive),
       values_(machine.letters.size() + machine.operators.size() + 1, 1) {
     for (std::size_t event = 0; event < events; ++event)

@@ -69,8 +69,8 @@ public:
 
     // Throws std::invalid_argument if anything refers outside of its range.
     virtual void check(std::size_t events) const = 0;
-    // Its runner asks for the time of every event.
-    virtual bool timed() const { return false; }
+    // The unit of its times, in nanoseconds; 0: it does not ask when an event happened.
+    virtual std::int64_t unit() const { return 0; }
     // One of the two is there.
     virtual std::unique_ptr<const Table> table(std::size_t /*events*/) const;
     virtual std::unique_ptr<Runner> runner(std::size_t /*events*/) const { return nullptr; }

@@ -38,10 +38,11 @@ struct Program {
     bool variables = false;     // every instance carries a word of the listener's
     std::uint32_t history = 0;  // events remembered per instance
 
-    bool timed() const {
+    // The unit of time of the first machine that has one; 0: nobody asks when an event happened.
+    std::int64_t unit() const {
         for (const auto& machine : machines)
-            if (machine->timed()) return true;
-        return false;
+            if (machine->unit() != 0) return machine->unit();
+        return 0;
     }
     Mask all() const { return parameters == 0 ? 0 : (1U << parameters) - 1; }
     // Throws std::invalid_argument if anything refers outside of its range.

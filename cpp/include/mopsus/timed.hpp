@@ -38,12 +38,12 @@ struct TimedMachine final : Machine {
     std::vector<std::vector<bool>> letters;  // values that depend on the event alone, by event
     std::vector<Operator> operators;         // values that follow the letters; operands come first
     std::uint32_t formula = 0;               // the number of the value that is reported
-    std::int64_t unit = 1'000'000'000;       // of the trace's times, in nanoseconds
+    std::int64_t nanoseconds = 1'000'000'000;  // of the unit of the trace's times
     std::array<std::int32_t, 4> categories{-1, -1, -1, -1};  // by verdict; -1: not reported
     std::vector<Mask> alive;                 // parameter sets that lead to a report
 
     void check(std::size_t events) const override;
-    bool timed() const override { return true; }
+    std::int64_t unit() const override { return nanoseconds; }
     std::unique_ptr<Runner> runner(std::size_t events) const override;
 };
 
