@@ -172,6 +172,25 @@ nb::dict stats(PyMonitor& self) {
     return result;
 }
 
+// Of each: its values, how to read them (see `PyMonitor::to_python`), their serial numbers, and its states.
+nb::list instances(PyMonitor& self) {
+    self.settle();
+    nb::list result;
+    self.core().each_engine([&](Engine& engine) {
+        engine.each_instance([&](const std::vector<Value>& values, const std::vector<std::int64_t>& states) {
+            nb::list shown;
+            nb::list serials;
+            std::string kinds(values.size(), 'u');
+            for (unsigned p = 0; p < values.size(); ++p) {
+                shown.append(nb::steal(self.to_python(engine, p, values[p], kinds[p])));
+                serials.append(values[p].serial);
+            }
+            result.append(nb::make_tuple(nb::tuple(shown), kinds, nb::tuple(serials), states));
+        });
+    });
+    return result;
+}
+
 nb::list snapshot(PyMonitor& self) {
     nb::list result;
     try {
@@ -264,6 +283,7 @@ NB_MODULE(_core, module) {
              nb::arg("instance"))
         .def("ignore", [](PyMonitor& self) { ++self.core().ignored; })
         .def("stats", &stats)
+        .def("instances", &instances)
         .def("snapshot", &snapshot)
         .def("restore", &restore, nb::arg("items"))
         .def("close", &PyMonitor::close);

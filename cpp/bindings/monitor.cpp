@@ -412,7 +412,6 @@ bool PyMonitor::live(Engine& engine, unsigned p, const Value& value) const {
     return slot != kNil && domain.serial(slot) == value.serial;
 }
 
-// `state`: u(nbound), s(calar), o(bject), d(ead object, of which the name of its type is left).
 PyObject* PyMonitor::to_python(Engine& engine, unsigned p, const Value& value, char& state) const {
     state = 'u';
     if (value.kind == KeyKind::None) Py_RETURN_NONE;

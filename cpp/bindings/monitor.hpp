@@ -86,6 +86,8 @@ public:
     void restore(std::vector<Item> items);
     int traverse(visitproc visit, void* arg);
     void clear();
+    // A new reference to a value; `state`: u(nbound), s(calar), o(bject), d(ead object, of which the name of its type is left).
+    PyObject* to_python(Engine& engine, unsigned p, const Value& value, char& state) const;
 
     void report(Report&& report) override;
     void event_done() override;
@@ -131,7 +133,6 @@ private:
     void unwatch_all(Engine& engine);
     void fault();
     bool live(Engine& engine, unsigned p, const Value& value) const;
-    PyObject* to_python(Engine& engine, unsigned p, const Value& value, char& state) const;
     PyObject* stamp_to_python(const Stamp& stamp) const;
 
     Monitor core_;

@@ -159,6 +159,11 @@ std::size_t FlatEngine::bytes() const {
            users_.capacity() * sizeof(std::uint64_t);
 }
 
+void FlatEngine::each_instance(const Visit& visit) {
+    for (Slot slot = 0; slot < slots_; ++slot)
+        if (present(slot) && !done_[slot]) visit(values(slot), state_numbers(at(slot)));
+}
+
 void FlatEngine::transfer(Archive& archive) {
     const std::vector<Slot> slots = transfer_domain(archive, *domains_[0], [this](Slot slot) { return present(slot); });
     for (const Slot slot : slots) {

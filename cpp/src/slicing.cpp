@@ -484,6 +484,14 @@ bool SlicingEngine::reset(InstanceRef ref) {
     return true;
 }
 
+void SlicingEngine::each_instance(const Visit& visit) {
+    for (unsigned k = 0; k < instances_.size(); ++k) {
+        const InstanceKind& kind = instances_[k];
+        for (Id id = 1; id <= kind.pool.last(); ++id)
+            if ((kind.pool.at(id)[kind.flags] & kPresent) != 0) visit(report_values(k, id), state_numbers(kind.pool.at(id) + kind.states));
+    }
+}
+
 std::size_t SlicingEngine::bytes() const {
     std::size_t bytes = history_.bytes() + classes_.bytes();
     for (const Property& property : properties_) bytes += property.bytes();

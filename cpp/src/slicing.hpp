@@ -24,6 +24,7 @@ public:
     void forget(unsigned p, Slot slot) override;
     bool reset(InstanceRef instance) override;
     std::size_t bytes() const override;
+    void each_instance(const Visit& visit) override;
     void transfer(Archive& archive) override;
     void prefetch(unsigned p, Slot slot) const override {
         __builtin_prefetch(const_cast<Domain&>(*domains_[p]).extra(slot));

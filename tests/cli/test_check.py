@@ -10,7 +10,6 @@ import time
 import pytest
 
 from mopsus.cli.main import main
-from mopsus.monitor import Monitor
 
 SPEC = """
 HasNext(i) {
@@ -219,7 +218,6 @@ Files(f) {
 """
 
 
-@pytest.mark.skipif(not hasattr(Monitor, "instances"), reason="monitors do not tell their instances")
 def test_the_end_of_a_trace_is_told_when_asked_for(mopsus, tmp_path):
     spec, trace = tmp_path / "files.mop", tmp_path / "t.csv"
     spec.write_text(FILES)

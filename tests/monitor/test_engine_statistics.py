@@ -9,6 +9,7 @@ import pytest
 from monitor.ways import WAYS, Recorder
 from oracle.strategies import random_case
 
+import mopsus
 from mopsus.monitor import Monitor
 
 
@@ -32,3 +33,25 @@ def test_statistics_agree_with_the_trace_and_the_verdicts(way):
         assert {category: count for category, count in stats.verdicts.items() if count} == dict(verdicts)
         assert 0 <= stats.alive == stats.created - stats.collected
         assert stats.bad_rows == 0
+
+
+def test_instances_that_can_still_report():
+    spec = mopsus.parse(
+        """U(c, i) { event create(c, i)
+                     event update(c)
+                     event next(i)
+                     ere : create next* update+ next
+                     @match }"""
+    )["U"]
+    monitor = spec.monitor()
+    assert monitor.instances() == []
+    monitor.emit("create", c=1, i="a")
+    monitor.emit("create", c=1, i="b")
+    [(first, [state]), (second, [same])] = monitor.instances()
+    assert (first, second) == ({"c": 1, "i": "a"}, {"c": 1, "i": "b"})
+    assert state == same
+    monitor.emit("update", c=1)
+    monitor.emit("next", i="a")
+    [(left, [updated])] = monitor.instances()
+    assert left == {"c": 1, "i": "b"}
+    assert updated != state

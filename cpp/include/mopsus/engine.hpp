@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -86,6 +87,10 @@ public:
     // Back to the initial state, if the instance is still there.
     virtual bool reset(InstanceRef instance) = 0;
     virtual std::size_t bytes() const = 0;
+    // Every instance that may still report, with the number of its state for each property (-1: its machine has no
+    // numbered states).
+    using Visit = std::function<void(const std::vector<Value>&, const std::vector<std::int64_t>&)>;
+    virtual void each_instance(const Visit& visit) = 0;
     virtual void transfer(Archive& archive) = 0;
     // Hints that a step with this slot is near: bring what is known of it, and then the instances.
     virtual void prefetch(unsigned, Slot) const {}
@@ -100,6 +105,15 @@ public:
 protected:
     Engine(const Program& program, Listener& listener) : program_(program), listener_(listener) {
         for (const auto& machine : program.machines) properties_.emplace_back(*machine, program.events.size());
+    }
+
+    std::vector<std::int64_t> state_numbers(const Word* words) const {
+        std::vector<std::int64_t> numbers;
+        for (std::size_t k = 0; k < properties_.size(); ++k) {
+            const Table* table = properties_[k].table();
+            numbers.push_back(table != nullptr ? words[k] / table->events() : -1);
+        }
+        return numbers;
     }
 
     const Program& program_;

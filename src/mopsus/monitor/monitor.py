@@ -210,6 +210,16 @@ class Monitor:
             bytes=core["bytes"],
         )
 
+    def instances(self) -> list[tuple[dict[str, Value], tuple[int, ...]]]:
+        """Every instance that can still report: its binding, and by property the number of its machine's state.
+
+        The number is -1 where the machine is no table.
+        """
+        return [
+            (self._binding(values, kinds, serials), tuple(states))
+            for values, kinds, serials, states in self._core.instances()
+        ]
+
     def snapshot(self) -> dict[str, Any]:
         """The whole state as plain data (numbers, texts, lists), for a trace to be continued later.
 
@@ -365,11 +375,7 @@ class Monitor:
     ) -> None:
         declared = self.spec.properties[prop]
         name = self._plan.categories[prop][category]
-        binding: dict[str, Value] = {
-            parameter: _shown(value, state, serial)
-            for parameter, value, state, serial in zip(self._plan.parameters, values, states, serials, strict=True)
-            if state != "u"
-        }
+        binding = self._binding(values, states, serials)
         row, time, location = _place(stamp)
         verdict = Verdict(
             spec=self.spec.name,
@@ -394,6 +400,13 @@ class Monitor:
             except Exception as error:
                 self._fault(error)
         self._on_verdict(verdict)
+
+    def _binding(self, values: tuple[Any, ...], states: str, serials: tuple[int, ...]) -> dict[str, Value]:
+        return {
+            parameter: _shown(value, state, serial)
+            for parameter, value, state, serial in zip(self._plan.parameters, values, states, serials, strict=True)
+            if state != "u"
+        }
 
     def _witness(self, event: int, stamp: _core.Stamp, binding: Mapping[str, Value]) -> WitnessEvent:
         declared = self.spec.events[event]
