@@ -46,9 +46,7 @@ def random_case(rng, values, *, logic=None, noise=False):
     properties = []
     for number in range(rng.choice((1, 1, 2))):
         handled = rng.choice((("fail",), ("succeed", "fail"), ()))
-        handlers = tuple(
-            Handler(category, Code("__RESET") if rng.random() < 0.15 else None) for category in handled
-        )
+        handlers = tuple(Handler(category, Code("__RESET") if rng.random() < 0.15 else None) for category in handled)
         name = logic or rng.choice(("srs", "srs_scan"))
         properties.append(Property(f"property{number}", name, random_rules(rng, alphabet), handlers))
     spec = replace(spec, properties=tuple(properties), modifiers=replace(spec.modifiers, suffix=False))

@@ -1,4 +1,4 @@
-"""A machine of any kind as the slicing oracles want it: its states are words, its categories those of the definition."""
+"""Machines of any kind as the slicing oracles want them: states are words, categories those of the definition."""
 
 from __future__ import annotations
 
