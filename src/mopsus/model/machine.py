@@ -41,7 +41,8 @@ class Machine:
     alphabet: tuple[str, ...]
     goal: frozenset[str]
     creation: frozenset[str]
-    """Events that can be the first of a trace that reaches a goal."""
+    """Events that can be the first of a trace that reaches a goal; for a formula with truth values, all events that
+    make a difference when they come first."""
     enable: Mapping[str, Families] = field(repr=False)
     """By goal category, then event: the sets of events seen before it on some way to the goal.
     An event without an entry is unrestricted: there are too many sets to list, so assume any."""

@@ -29,6 +29,8 @@ def finish(automaton: Automaton, request: Request, *, truth: Mapping[str, bool |
     analysis = analyse(smallest, request, begins)
     if smallest.presumed:
         analysis = _keep_ends(analysis, smallest, request)
+    if truth:
+        analysis = replace(analysis, creation=analysis.creation | _moving(smallest))
     return TableMachine(
         alphabet=smallest.alphabet,
         initial=smallest.initial,
@@ -44,6 +46,16 @@ def finish(automaton: Automaton, request: Request, *, truth: Mapping[str, bool |
         truth=dict(truth or {}),
         presumed=smallest.presumed,
     )
+
+
+def _moving(automaton: Automaton) -> frozenset[str]:
+    """The events that make a difference when they come first.
+
+    A pattern skips what cannot begin it. A formula is about all events: one that makes it true for good must be
+    seen, or a later one would be taken for the first and might break it.
+    """
+    first = zip(automaton.alphabet, automaton.table[automaton.initial], strict=True)
+    return frozenset(event for event, target in first if target != automaton.initial)
 
 
 def _presume(automaton: Automaton, truth: Mapping[str, bool | None]) -> Automaton:
