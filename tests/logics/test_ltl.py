@@ -11,8 +11,10 @@ from logics.temporal_formulas import all_formulas, formulas, lassos, light
 import mopsus
 from mopsus.logics import LogicError, Request, compile_spec, distinguish, load_logic
 from mopsus.logics.ltl.compile import monitor_of
+from mopsus.logics.ltl.implication import Implication
+from mopsus.logics.ltl.normal import Normal
 from mopsus.logics.ltl.reference import holds_on_lasso
-from mopsus.logics.temporal.syntax import FUTURE, PAST, Op
+from mopsus.logics.temporal.syntax import FUTURE, PAST, Op, combine
 
 LTL = load_logic("ltl")
 BOTH = frozenset({"violation", "validation"})
@@ -355,3 +357,41 @@ def test_unsafe_map_iterator_end_to_end():  # mop.md §6.1
     [verdict] = monitor.verdicts
     assert dict(verdict.binding) == {"m": 1, "c": 10, "i": 101}
     assert (verdict.category, verdict.truth, verdict.final) == ("violation", False, True)
+
+
+# -- deadlines -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("text", "states"), [("[](a => <>[0,100] b)", 102), ("[](a => [][1,100] b)", 102)])
+def test_only_the_nearest_of_many_deadlines_is_remembered(text, states):
+    assert len(compiled("ltl", text, "a b c").table) == states
+
+
+@given(
+    one=formulas(FUTURE, bounded=True, max_leaves=3), other=formulas(FUTURE, bounded=True, max_leaves=3), lasso=lassos
+)
+def test_implications_are_true(one, other, lasso):
+    normal = Normal()
+    both = combine(Op.AND, (one, other))
+    for weaker in (other, both, combine(Op.OR, (one, other)), combine(Op.UNTIL, (one, other))):
+        for stronger in (one, both, combine(Op.RELEASE, (one, other))):
+            if Implication(normal)(normal.add(stronger), normal.add(weaker)):
+                words = [[{event} for event in part] for part in lasso]
+                assert not holds_on_lasso(stronger, *words) or holds_on_lasso(weaker, *words)
+
+
+def test_implications_that_matter_are_found():
+    def implies(one, other):
+        normal = Normal()
+        numbers = [normal.add(LTL.parse(text, ("a", "b", "c"))) for text in (one, other)]
+        return Implication(normal)(*numbers)
+
+    assert implies("<>[0,3] a", "<>[0,5] a")
+    assert not implies("<>[0,5] a", "<>[0,3] a")
+    assert implies("[][0,5] a", "[][0,3] a")
+    assert implies("<>[0,5] a", "<>a")
+    assert implies("a U b", "<>b")
+    assert implies("[](a and b)", "[]a")
+    assert implies("[]a", "a")
+    assert implies("o o a", "o o (a or b)")
+    assert not implies("o a", "o o a")

@@ -13,86 +13,22 @@ from collections.abc import Iterable
 from functools import partial, reduce
 from typing import Generic
 
+from mopsus.logics.ltl.choices import NEVER, NOW, Choices, Obligations
 from mopsus.logics.ltl.letters import D, Letters, Work
-from mopsus.logics.ltl.normal import FALSE, TRUE, Kind, Normal, Past
+from mopsus.logics.ltl.normal import FALSE, TRUE, UNBOUNDED, Kind, Normal, Past
 from mopsus.logics.machines.automaton import too_large
 
 MAX_PLACES = 50_000
 
-NEVER, NOW = 0, 1
-"""The numbers of the choices `none` and `nothing is asked`; as values of diagrams also false and true."""
-
-
-class Choices:
-    """Sets of conjunctions, each a bit mask; none of a set contains another. Equal sets have equal numbers."""
-
-    def __init__(self, work: Work) -> None:
-        self.sets: list[frozenset[int]] = []
-        self._numbers: dict[frozenset[int], int] = {}
-        self._work = work
-        self._either: dict[tuple[int, int], int] = {}
-        self._both: dict[tuple[int, int], int] = {}
-        self.number(())
-        self.number((0,))
-
-    def number(self, masks: Iterable[int]) -> int:
-        """The number of the least members of `masks`."""
-        kept = least(masks)
-        found = self._numbers.get(kept)
-        if found is None:
-            found = self._numbers[kept] = len(self.sets)
-            self.sets.append(kept)
-        return found
-
-    def either(self, one: int, other: int) -> int:
-        """Or."""
-        if one <= NOW or other <= NOW or one == other:
-            return max(one, other) if NEVER in (one, other) else NOW if NOW in (one, other) else one
-        key = (one, other) if one < other else (other, one)
-        found = self._either.get(key)
-        if found is None:
-            self._work.spend(len(self.sets[one]) + len(self.sets[other]))
-            found = self._either[key] = self.number(self.sets[one] | self.sets[other])
-        return found
-
-    def both(self, one: int, other: int) -> int:
-        """And."""
-        if one <= NOW or other <= NOW or one == other:
-            return NEVER if NEVER in (one, other) else max(one, other)
-        key = (one, other) if one < other else (other, one)
-        found = self._both.get(key)
-        if found is None:
-            self._work.spend(len(self.sets[one]) * len(self.sets[other]))
-            found = self._both[key] = self.number({a | b for a in self.sets[one] for b in self.sets[other]})
-        return found
-
-
-def least(masks: Iterable[int]) -> frozenset[int]:
-    """The masks that contain no other."""
-    distinct = set(masks)
-    if len(distinct) < 2:
-        return frozenset(distinct)
-    kept: list[int] = []
-    for mask in sorted(distinct, key=int.bit_count):
-        if not any(known & mask == known for known in kept):
-            kept.append(mask)
-    return frozenset(kept)
-
 
 class Alternating(Generic[D]):
-    """The places of the formulas of `normal`, over either kind of letter.
-
-    A mask has a bit for each obligation, and for each until one that says it is postponed at this step.
-    """
+    """The places of the formulas of `normal`, over either kind of letter."""
 
     def __init__(self, normal: Normal, letters: Letters[D], work: Work) -> None:
         self._normal = normal
         self._letters = letters
-        self._choices = Choices(work)
-        self._bits: dict[tuple[Kind, int], int] = {}
-        self._owners: list[tuple[Kind, int]] = []
-        self.marks = 0
-        """The bits that say that an until is postponed."""
+        self.obligations = Obligations(normal, work)
+        self._choices = Choices(self.obligations, work)
         self._meanings: dict[tuple[int, int, int], D] = {}
         self._either: dict[tuple[D, D], D] = {}
         self._both: dict[tuple[D, D], D] = {}
@@ -126,14 +62,13 @@ class Alternating(Generic[D]):
                 raise too_large(f"more than {MAX_PLACES:,} sets of obligations")
 
     def satisfied_by_end(self, place: int) -> bool:
-        """Does a word that ends satisfy the place: are all its obligations about positions that need not exist?"""
-        mask = self.places[place][0]
-        return all(kind is Kind.WEAK_NEXT for bit, (kind, _) in enumerate(self._owners) if mask >> bit & 1)
+        """Does a word that ends satisfy the place?"""
+        return self.obligations.satisfied_by_end(self.places[place][0])
 
     def dominates(self, one: int, other: int) -> bool:
         """Does `one` ask for no more than `other`, remembering the same?"""
         (asked, bits), (more, its_bits) = self.places[one], self.places[other]
-        return bits == its_bits and asked & more == asked
+        return bits == its_bits and self.obligations.asks_no_more(asked, more)
 
     def _place(self, mask: int, bits: int) -> int:
         key = (mask, bits)
@@ -147,8 +82,7 @@ class Alternating(Generic[D]):
         letters = self._letters
         result: D | None = None
         for guess in range(1 << len(self._normal.oracles)):
-            wanted = [number for bit, (kind, number) in enumerate(self._owners) if mask >> bit & 1]
-            wanted += [
+            wanted = self.obligations.formulas(mask) + [
                 number if guess >> slot & 1 else self._normal.negate(number)
                 for slot, number in enumerate(self._normal.oracles)
             ]
@@ -161,7 +95,7 @@ class Alternating(Generic[D]):
         return result
 
     def _edge_set(self, choice: int, bits: int) -> int:
-        marks = self.marks
+        marks = self.obligations.marks
         return self._edges_number(
             frozenset((self._place(mask & ~marks, bits), mask & marks) for mask in self._choices.sets[choice])
         )
@@ -203,34 +137,24 @@ class Alternating(Generic[D]):
             case Kind.OR:
                 return reduce(self._or, (self._meaning(part, bits, guess) for part in node.parts))
             case Kind.NEXT | Kind.WEAK_NEXT:
-                return letters.constant(self._pending(node.parts[0], node.kind))
+                return letters.constant(
+                    self._pending(self._normal.make(node.kind, node.parts, node.slot - 1), node.kind)
+                )
         left, right = (self._meaning(part, bits, guess) for part in node.parts)
-        if node.kind is Kind.UNTIL:
-            obligation = 1 << self._bit(Kind.NEXT, number)
-            postponed = 1 << self._bit(Kind.UNTIL, number)
-            self.marks |= postponed
-            later = letters.constant(self._choices.number((obligation | postponed,)))
-            return self._or(right, self._and(left, later))
-        later = letters.constant(self._choices.number((1 << self._bit(Kind.WEAK_NEXT, number),)))
-        return self._and(right, self._or(left, later))
+        until = node.kind is Kind.UNTIL
+        bound = node.slot if node.slot == UNBOUNDED else node.slot - 1
+        again = self._pending(self._normal.make(node.kind, node.parts, bound), Kind.NEXT if until else Kind.WEAK_NEXT)
+        if until and bound == UNBOUNDED:
+            again = self._choices.both(again, self._choices.one(self.obligations.mask(Kind.UNTIL, number)))
+        later = letters.constant(again)
+        return self._or(right, self._and(left, later)) if until else self._and(right, self._or(left, later))
 
     def _pending(self, number: int, how: Kind) -> int:
-        """The choices that ask for the formula at the next position, split at its conjunctions and disjunctions."""
+        """The choices that ask for the formula at the next position, each part of a conjunction on its own."""
         node = self._normal.nodes[number]
-        if node.kind is Kind.AND:
-            return reduce(self._choices.both, (self._pending(part, how) for part in node.parts))
-        if node.kind is Kind.OR:
-            return reduce(self._choices.either, (self._pending(part, how) for part in node.parts))
-        return self._choices.number((1 << self._bit(how, number),))
-
-    def _bit(self, how: Kind, number: int) -> int:
-        """The bit of an obligation (`how` is next or weak next) or of a postponement (until)."""
-        if how is not Kind.UNTIL and not self._normal.ending:
-            how = Kind.NEXT
-        found = self._bits.setdefault((how, number), len(self._owners))
-        if found == len(self._owners):
-            self._owners.append((how, number))
-        return found
+        parts = node.parts if node.kind is Kind.AND else (number,)
+        mask = sum(self.obligations.mask(how, part) for part in parts)
+        return self._choices.one(self.obligations.reduce(mask))
 
     # -- registers -----------------------------------------------------------------------------
 

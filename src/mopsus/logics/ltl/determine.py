@@ -56,7 +56,7 @@ class _Subsets(Generic[D]):
         targets = [
             list({edge for value in letters.values(step) for edge in edges[value]}) for step in alternating.steps
         ]
-        self._live = accepting(targets, alternating.marks)
+        self._live = accepting(targets, alternating.obligations.marks)
         self._sets: list[frozenset[int]] = [frozenset()]
         self._numbers: dict[frozenset[int], int] = {frozenset(): 0}
         self._unions: dict[tuple[int, int], int] = {}
@@ -136,19 +136,24 @@ class _Subsets(Generic[D]):
             return other
         found = self._unions.get((one, other))
         if found is None:
-            found = self._unions[one, other] = self._number(self._sets[one] | self._sets[other])
+            dominates = self._alternating.dominates
+            first, second = self._sets[one], self._sets[other] - self._sets[one]
+            self._work.spend(1 + (len(first) * len(second) >> 4))
+            # Neither set has places that ask for more than another of it, so only those of the other matter.
+            kept = [place for place in first if not any(dominates(each, place) for each in second)]
+            kept += [place for place in second if not any(dominates(each, place) for each in first)]
+            found = self._unions[one, other] = self._numbered(frozenset(kept))
         return found
 
     def _number(self, places: Iterable[int]) -> int:
         """The number of a set of places, of which those are left out that ask for more than another."""
-        given = frozenset(places)
-        self._work.spend(len(given))
-        kept = frozenset(
-            place
-            for place in given
-            if not any(other != place and self._alternating.dominates(other, place) for other in given)
-        )
-        found = self._numbers.setdefault(kept, len(self._sets))
+        number = 0
+        for place in places:
+            number = self._union(number, self._numbered(frozenset({place})))
+        return number
+
+    def _numbered(self, places: frozenset[int]) -> int:
+        found = self._numbers.setdefault(places, len(self._sets))
         if found == len(self._sets):
-            self._sets.append(kept)
+            self._sets.append(places)
         return found

@@ -14,7 +14,7 @@ from typing import Protocol, TypeAlias, TypeVar
 
 from mopsus.logics.machines.automaton import too_large
 
-MAX_WORK = 4_000_000
+MAX_WORK = 3_000_000
 """How many elementary steps the synthesis of one monitor may take; a few seconds."""
 
 MAX_PROPOSITIONS = 400

@@ -1,14 +1,15 @@
 """Stage 2: temporal formulas in negation normal form, each distinct one kept once and known by number.
 
 Few kinds are left: literals, `and`, `or`, next, until and release, and the present value of a past
-operator. Past operators become *registers*, single bits that are stepped with every letter. A
-future formula under a past operator cannot be known when the bit is set: it is replaced by an
-*oracle*, a truth value that is guessed at every step while the formula (or its negation) becomes an obligation.
+operator. Bounds in steps stay numbers, so that a bound of a thousand is one node and not a thousand.
+Past operators become *registers*, single bits that are stepped with every letter. A future formula
+under a past operator cannot be known when the bit is set: it is replaced by an *oracle*, a truth value
+that is guessed at every step while the formula (or its negation) becomes an obligation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
@@ -16,8 +17,10 @@ from typing import NamedTuple
 from mopsus.logics.logic import FormulaError
 from mopsus.logics.temporal.syntax import FUTURE, PAST, Formula, Op
 
-MAX_NODES = 20_000
-"""How many distinct formulas there may be when bounded operators are written out."""
+MAX_REGISTERS = 2_000
+"""A bounded past operator needs one for each step that it looks back."""
+
+UNBOUNDED = -1
 
 MAX_ORACLES = 8
 """Each oracle doubles the guesses at every step."""
@@ -36,15 +39,20 @@ class Kind(Enum):
     AND = 4
     OR = 5
     NEXT = 6
-    """At the next position, which must exist."""
+    """So many steps ahead, at a position that must exist."""
     WEAK_NEXT = 7
-    """At the next position if there is one."""
+    """So many steps ahead, if there is such a position."""
     UNTIL = 8
+    """The right part within so many steps, the left one until then."""
     RELEASE = 9
+    """The dual of until."""
 
 
 class Node(NamedTuple):
-    """A formula over numbered parts. Atoms, registers and oracles are literals: positive or negative."""
+    """A formula over numbered parts. Atoms, registers and oracles are literals: positive or negative.
+
+    `slot` is the number of a register or oracle, of the steps of next, or the bound of until and release.
+    """
 
     kind: Kind
     parts: tuple[int, ...] = ()
@@ -110,7 +118,7 @@ class Normal:
             node = self.nodes[number]
             if node.kind in _DUALS:
                 parts = tuple(map(self.negate, node.parts))
-                found = self._make(_DUALS[node.kind], parts)
+                found = self.make(_DUALS[node.kind], parts, node.slot)
             else:
                 found = self._add(node._replace(positive=not node.positive))
             self._negations[number] = found
@@ -126,24 +134,18 @@ class Normal:
             self.nodes.append(node)
         return found
 
-    def _make(self, kind: Kind, parts: tuple[int, ...]) -> int:
+    def make(self, kind: Kind, parts: tuple[int, ...], slot: int = 0) -> int:
+        """The number of a formula that is not a literal, simplified."""
         match kind:
             case Kind.AND:
                 return self._several(kind, parts, unit=TRUE, zero=FALSE)
             case Kind.OR:
                 return self._several(kind, parts, unit=FALSE, zero=TRUE)
             case Kind.UNTIL:
-                return self._until(kind, parts, unit=FALSE, zero=TRUE)
+                return self._until(kind, parts, slot, unit=FALSE, zero=TRUE)
             case Kind.RELEASE:
-                return self._until(kind, parts, unit=TRUE, zero=FALSE)
-        if not self.ending:
-            kind = Kind.NEXT
-        # A weak next is true at the end, and so is that of `true`; likewise for `false`.
-        if (parts[0] == TRUE and (kind is Kind.WEAK_NEXT or not self.ending)) or (
-            parts[0] == FALSE and (kind is Kind.NEXT or not self.ending)
-        ):
-            return parts[0]
-        return self._add(Node(kind, parts))
+                return self._until(kind, parts, slot, unit=TRUE, zero=FALSE)
+        return self._next(kind, parts[0], slot)
 
     def _several(self, kind: Kind, parts: Iterable[int], unit: int, zero: int) -> int:
         members: set[int] = set()
@@ -157,15 +159,30 @@ class Normal:
             return next(iter(members), unit)
         return self._add(Node(kind, tuple(sorted(members))))
 
-    def _until(self, kind: Kind, parts: tuple[int, ...], unit: int, zero: int) -> int:
+    def _until(self, kind: Kind, parts: tuple[int, ...], bound: int, unit: int, zero: int) -> int:
         """Until for unit `false`; release, its dual, for unit `true`."""
         left, right = parts
-        if right in (unit, zero) or left in (unit, right):
+        if bound == 0 or right in (unit, zero) or left in (unit, right):
             return right
         inner = self.nodes[right]
-        if inner.kind is kind and left == inner.parts[0]:
+        if inner.kind is kind and left == inner.parts[0] and bound == inner.slot == UNBOUNDED:
             return right
-        return self._add(Node(kind, parts))
+        return self._add(Node(kind, parts, slot=bound))
+
+    def _next(self, kind: Kind, part: int, steps: int) -> int:
+        if not self.ending:
+            kind = Kind.NEXT
+        if steps == 0:
+            return part
+        # That there is a next position is something to be known only where words may end.
+        if (part == TRUE and (kind is Kind.WEAK_NEXT or not self.ending)) or (
+            part == FALSE and (kind is Kind.NEXT or not self.ending)
+        ):
+            return part
+        inner = self.nodes[part]
+        if inner.kind is kind:
+            return self._add(Node(kind, inner.parts, slot=steps + inner.slot))
+        return self._add(Node(kind, (part,), slot=steps))
 
     # -- from formulas -------------------------------------------------------------------------
 
@@ -174,12 +191,8 @@ class Normal:
             return self._oracle(formula)
         past = within_past or formula.op in PAST
         parts = tuple(self._lower(part, past) for part in formula.parts)
-        if formula.interval is not None:
-            return self._bounded(formula, parts)
-        return self._operator(formula.op, parts, formula)
-
-    def _operator(self, op: Op, parts: tuple[int, ...], formula: Formula) -> int:
-        make = self._make
+        op = formula.op
+        make = self.make
         match op:
             case Op.TRUE | Op.FALSE:
                 return TRUE if op is Op.TRUE else FALSE
@@ -197,34 +210,13 @@ class Normal:
             case Op.IMPLIES:
                 return make(Kind.OR, (self.negate(parts[0]), parts[1]))
             case Op.NEXT | Op.WEAK_NEXT:
-                return make(Kind.NEXT if op is Op.NEXT else Kind.WEAK_NEXT, parts)
-            case Op.EVENTUALLY:
-                return make(Kind.UNTIL, (TRUE, *parts))
-            case Op.ALWAYS:
-                return make(Kind.RELEASE, (FALSE, *parts))
-            case Op.UNTIL:
-                return make(Kind.UNTIL, parts)
-            case Op.RELEASE:
-                return make(Kind.RELEASE, parts)
-            case Op.WEAK_UNTIL:
-                return make(Kind.RELEASE, (parts[1], make(Kind.OR, parts)))
-            case Op.STRONG_RELEASE:
-                return make(Kind.UNTIL, (parts[1], make(Kind.AND, parts)))
+                return make(Kind.NEXT if op is Op.NEXT else Kind.WEAK_NEXT, parts, 1)
             case Op.PREVIOUS | Op.WEAK_PREVIOUS:
                 return self._register(Past.PREVIOUS, parts, initial=op is Op.WEAK_PREVIOUS)
-            case Op.ONCE:
-                return self._register(Past.SINCE, (TRUE, *parts), initial=False)
-            case Op.HISTORICALLY:
-                return self._register(Past.TRIGGER, (FALSE, *parts), initial=True)
-            case Op.SINCE:
-                return self._register(Past.SINCE, parts, initial=False)
-            case Op.TRIGGER:
-                return self._register(Past.TRIGGER, parts, initial=True)
-        raise ValueError(f"not an operator of ltl: {op}")
+        return self._bounded(formula, parts)
 
     def _xor(self, one: int, other: int) -> int:
-        # Inside out, so that both negations are known and neither recursion is deep.
-        make = self._make
+        make = self.make
         return make(Kind.OR, (make(Kind.AND, (one, self.negate(other))), make(Kind.AND, (self.negate(one), other))))
 
     def _register(self, past: Past, parts: tuple[int, ...], *, initial: bool) -> int:
@@ -257,54 +249,57 @@ class Normal:
         self.oracles.append(number)
         return self._add(Node(Kind.ORACLE, slot=len(self.oracles) - 1))
 
-    # -- operators bounded in steps ------------------------------------------------------------
+    # -- operators that may be bounded in steps ------------------------------------------------
 
     def _bounded(self, formula: Formula, parts: tuple[int, ...]) -> int:
-        """The operator written out: until (or since) within bounds, or its dual, as a chain of next (or previous)."""
-        lower, upper = step_bounds(formula)
+        lower, upper = (0, None) if formula.interval is None else step_bounds(formula)
         left, right, dual = self._as_until(formula.op, parts)
+        within = UNBOUNDED if upper is None else upper - lower
+        if formula.op in PAST:
+            return self._looking_back(formula, left, right, dual, lower, within)
+        # The left part as long as the right one does not count, and from then on an operator bounded by its width.
+        if dual:
+            inner = self.make(Kind.RELEASE, (left, right), within)
+            early = self.make(Kind.UNTIL, (TRUE, left), lower - 1) if lower else FALSE
+            return self.make(Kind.OR, (early, self.make(Kind.WEAK_NEXT, (inner,), lower)))
+        inner = self.make(Kind.UNTIL, (left, right), within)
+        early = self.make(Kind.RELEASE, (FALSE, left), lower - 1) if lower else TRUE
+        return self.make(Kind.AND, (early, self.make(Kind.NEXT, (inner,), lower)))
+
+    def _looking_back(self, formula: Formula, left: int, right: int, dual: bool, lower: int, within: int) -> int:
+        """Since, or its dual, written out from its farthest step."""
         gather, require = (Kind.AND, Kind.OR) if dual else (Kind.OR, Kind.AND)
-        step = self._stepper(formula.op, dual)
-        endless = _UNBOUNDED[formula.op in PAST, dual]
-        value = self._operator(endless, (left, right), formula) if upper is None else right
-        for distance in range(lower if upper is None else upper, 0, -1):
-            further = self._make(require, (left, step(value)))
-            value = self._make(gather, (right, further)) if distance > lower and upper is not None else further
-            self.negate(value)
-            if len(self.nodes) > MAX_NODES:
-                raise FormulaError(
-                    f"the bounds are too large: written out, the formula has more than {MAX_NODES:,} parts",
-                    offset=formula.offset,
-                    code="LOGIC-007",
-                    hint="use smaller bounds",
-                )
+        if lower + max(within, 0) + len(self.registers) > MAX_REGISTERS:
+            raise FormulaError(
+                f"the bounds are too large: the formula looks back more than {MAX_REGISTERS:,} steps",
+                offset=formula.offset,
+                code="LOGIC-007",
+                hint="use smaller bounds",
+            )
+        value = right
+        if within == UNBOUNDED:
+            value = self._register(Past.TRIGGER if dual else Past.SINCE, (left, right), initial=dual)
+        for distance in range(lower + max(within, 0), 0, -1):
+            before = self._register(Past.PREVIOUS, (value,), initial=dual)
+            value = self.make(require, (left, before))
+            if distance > lower:
+                value = self.make(gather, (right, value))
         return value
 
     def _as_until(self, op: Op, parts: tuple[int, ...]) -> tuple[int, int, bool]:
         """The operands as those of until or since, or, if the last is true, of the dual operator."""
         match op:
+            case Op.UNTIL | Op.SINCE | Op.RELEASE | Op.TRIGGER:
+                return parts[0], parts[1], op in (Op.RELEASE, Op.TRIGGER)
             case Op.EVENTUALLY | Op.ONCE:
                 return TRUE, parts[0], False
             case Op.ALWAYS | Op.HISTORICALLY:
                 return FALSE, parts[0], True
             case Op.WEAK_UNTIL:
-                return parts[1], self._make(Kind.OR, parts), True
+                return parts[1], self.make(Kind.OR, parts), True
             case Op.STRONG_RELEASE:
-                return parts[1], self._make(Kind.AND, parts), False
-        return parts[0], parts[1], op in (Op.RELEASE, Op.TRIGGER)
-
-    def _stepper(self, op: Op, dual: bool) -> Callable[[int], int]:
-        if op in PAST:
-            return lambda value: self._register(Past.PREVIOUS, (value,), initial=dual)
-        return lambda value: self._make(Kind.WEAK_NEXT if dual else Kind.NEXT, (value,))
-
-
-_UNBOUNDED = {
-    (False, False): Op.UNTIL,
-    (False, True): Op.RELEASE,
-    (True, False): Op.SINCE,
-    (True, True): Op.TRIGGER,
-}
+                return parts[1], self.make(Kind.AND, parts), False
+        raise ValueError(f"not an operator of ltl: {op}")
 
 
 def step_bounds(formula: Formula) -> tuple[int, int | None]:

@@ -89,7 +89,7 @@ def too_large(what: str) -> LogicError:
     return LogicError(
         f"the machine of this formula is too large: {what}",
         code="LOGIC-007",
-        hint="use smaller repetitions, fewer '&' and '~' around long expressions, or split the property",
+        hint="use smaller repetitions and bounds, nest less, or split the property",
     )
 
 
