@@ -28,6 +28,7 @@ BENCHMARKS = (
     "unsafe_map_iter",
     "end_to_end",
     "online",
+    "context_free",
     "memory",
     "churn",
     "peers",
