@@ -29,6 +29,7 @@ BENCHMARKS = (
     "end_to_end",
     "online",
     "context_free",
+    "ltl",
     "memory",
     "churn",
     "peers",

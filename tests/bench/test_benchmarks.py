@@ -16,6 +16,7 @@ BENCHMARKS = (
     "unsafe_map_iter",
     "end_to_end",
     "online",
+    "ltl",
     "memory",
     "churn",
     "peers",

@@ -343,6 +343,7 @@ full-binding UnsafeMapIter(m, c, i) {
 
 def test_unsafe_map_iterator_end_to_end():  # mop.md §6.1
     [spec] = mopsus.parse(UNSAFE_MAP).values()
+    assert compile_spec(spec).warnings == ()  # no formula mentions createI, but it says which iterator is of which view
     with spec.monitor() as monitor:
         emit = monitor.emit
         emit("createC", m=1, c=10)

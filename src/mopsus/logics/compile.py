@@ -273,6 +273,8 @@ def _severity(spec: Spec, prop: Property, logic: Logic, category: str) -> Severi
 
 def _unused_events(spec: Spec, compiled: list[_Compiled], places: Places) -> list[Diagnostic]:
     used = frozenset[str]().union(*(each.logic.events(each.formula) for each in compiled))
+    # A formula with truth values need not mention an event that says which parameters belong together.
+    joining = bool(compiled) and all(each.logic.truth for each in compiled)
     return [
         Diagnostic(
             "LOGIC-020",
@@ -285,7 +287,7 @@ def _unused_events(spec: Spec, compiled: list[_Compiled], places: Places) -> lis
             warning=True,
         )
         for event in spec.events
-        if event.name not in used and event.action is None
+        if event.name not in used and event.action is None and not (joining and len(event.parameters) > 1)
     ]
 
 
