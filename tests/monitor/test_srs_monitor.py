@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -250,3 +251,72 @@ def test_equality_check_runs_in_the_core():  # mop.md §6.1
         with Monitor(spec) as monitor:
             feed_rows(monitor, trace)
         assert [(verdict.binding["i"], verdict.category) for verdict in monitor.verdicts] == expected
+
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "specs"
+
+
+def reports_of(spec, trace):
+    with Monitor(spec) as monitor:
+        feed_rows(monitor, trace)
+    return sorted({(verdict.row, str(sorted(verdict.binding.items()))) for verdict in monitor.verdicts})
+
+
+def iterator_traces(rng):
+    """Maps, views and iterators as programs have them: each is made once, before it is used."""
+    views, iterators = {}, {}
+    for number in range(60):
+        kind = rng.random()
+        if kind < 0.15 or not views:
+            views[f"c{number}"] = f"m{rng.randrange(3)}"
+            yield Occurrence("create_coll", {"m": views[f"c{number}"], "c": f"c{number}"})
+        elif kind < 0.35 or not iterators:
+            view = rng.choice(list(views))
+            iterators[f"i{number}"] = view
+            yield Occurrence("create_iter", {"c": view, "i": f"i{number}"})
+        elif kind < 0.55:
+            yield Occurrence("update_map", {"m": f"m{rng.randrange(3)}"})
+        else:
+            yield Occurrence("use_iter", {"i": rng.choice(list(iterators))})
+
+
+def test_unsafe_map_iterator_reports_the_same_in_srs_and_ere():  # mop.md §6.1
+    rules = mopsus.load(EXAMPLES / "Rewriting.mop")["UnsafeMapIteratorByRules"]
+    pattern = mopsus.load(EXAMPLES / "UnsafeMapIterator.mop")["UnsafeMapIterator"]
+    pattern = replace(pattern, properties=(replace(pattern.properties[0], handlers=()),))
+    found = 0
+    for seed in range(20):
+        trace = list(iterator_traces(Random(seed)))
+        reports = reports_of(rules, trace)
+        assert reports == reports_of(pattern, trace)
+        found += len(reports)
+    assert found > 20
+
+
+def test_has_next_reports_the_same_in_srs_and_ptltl():  # mop.md §6.1
+    rules = mopsus.load(EXAMPLES / "Rewriting.mop")["HasNextByRules"]
+    other = replace(rules, properties=(Property("past", "ptltl", "next => (*) hasnext", ()),))
+    rng = Random(1)
+    trace = [Occurrence(rng.choice(("hasnext", "next")), {"i": rng.randrange(5)}) for _ in range(400)]
+    reports = reports_of(rules, trace)
+    assert len(reports) > 50
+    assert reports == reports_of(other, trace)
+
+
+def test_safe_lock_reports_the_same_in_srs_and_cfg():  # mop.md §6.1
+    rules = mopsus.load(EXAMPLES / "Rewriting.mop")["SafeLockByRules"]
+    grammar = "S -> epsilon | S begin S end | S acquire S release"
+    other = replace(rules, properties=(Property("nested", "cfg", grammar, (Handler("fail"),)),))
+    for seed in range(30):
+        rng = Random(seed)
+        trace, opened = [], []
+        for _ in range(40):  # nothing is ended that was not begun: that is where the two differ
+            event = rng.choice(("begin", "acquire", "end", "release"))
+            if event in ("end", "release"):
+                if not opened:
+                    continue
+                event = rng.choice([*[{"begin": "end", "acquire": "release"}[opened.pop()]] * 9, event])
+            else:
+                opened.append(event)
+            trace.append(Occurrence(event, {"l": 1}))
+        assert reports_of(rules, trace)[:1] == reports_of(other, trace)[:1]
