@@ -29,6 +29,7 @@ BENCHMARKS = (
     "end_to_end",
     "online",
     "context_free",
+    "rewriting",
     "ltl",
     "memory",
     "churn",
