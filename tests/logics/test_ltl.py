@@ -397,3 +397,25 @@ def test_implications_that_matter_are_found():
     assert implies("[]a", "a")
     assert implies("o o a", "o o (a or b)")
     assert not implies("o a", "o o a")
+
+
+@pytest.mark.parametrize(
+    "patterns",
+    [
+        ("a xor ({})", "b <=> ({})"),
+        ("a U ({})", "b R ({})"),
+        ("({}) U a", "({}) R b"),
+        ("a S ({})", "b ~S ({})"),
+        ("o ({})", "a or ({})", "b and ({})"),
+        ("({}) => a", "<>({})"),
+    ],
+)
+def test_deep_formulas_do_not_exhaust_the_stack(patterns):
+    text = "a"
+    for level in range(95):
+        text = patterns[level % len(patterns)].format(text)
+
+    def from_below(frames):
+        return machine_of(text, "a b c") if frames == 0 else from_below(frames - 1)
+
+    assert len(from_below(150).table) < 100

@@ -114,11 +114,29 @@ class Alternating(Generic[D]):
 
     def _meaning(self, number: int, bits: int, guess: int) -> D:
         """What the formula asks of the next position, for each letter."""
-        key = (number, bits, guess) if self._depends(number) else (number, 0, 0)
-        found = self._meanings.get(key)
+        found = self._meanings.get((number, bits, guess) if self._depends(number) else (number, 0, 0))
         if found is None:
-            found = self._meanings[key] = self._find_meaning(number, bits, guess)
+            # Parts first, so that the recursion is never deep; a part has a lower number than what it is part of.
+            for each in self._present_parts(number):
+                key = (each, bits, guess) if self._depends(each) else (each, 0, 0)
+                found = self._meanings.get(key)
+                if found is None:
+                    found = self._meanings[key] = self._find_meaning(each, bits, guess)
+        assert found is not None
         return found
+
+    def _present_parts(self, number: int) -> list[int]:
+        """The formula and all parts that speak of the same position, in order."""
+        nodes = self._normal.nodes
+        seen = {number}
+        stack = [number]
+        while stack:
+            node = nodes[stack.pop()]
+            if node.kind not in (Kind.NEXT, Kind.WEAK_NEXT):
+                fresh = set(node.parts) - seen
+                seen |= fresh
+                stack += fresh
+        return sorted(seen)
 
     def _find_meaning(self, number: int, bits: int, guess: int) -> D:
         letters, node = self._letters, self._normal.nodes[number]

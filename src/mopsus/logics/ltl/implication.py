@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from mopsus.logics.ltl.normal import FALSE, TRUE, UNBOUNDED, Kind, Node, Normal
 
+MAX_DEPTH = 50
+"""Formulas that differ only deeper than this are not compared, so that the recursion is never deep."""
+
 
 class Implication:
     """Does one formula of `normal` imply another, at every position of every word?"""
@@ -16,13 +19,17 @@ class Implication:
     def __init__(self, normal: Normal) -> None:
         self._nodes = normal.nodes
         self._known: dict[tuple[int, int], bool] = {}
+        self._depth = 0
 
     def __call__(self, one: int, other: int) -> bool:
         if one in (other, FALSE) or other == TRUE:
             return True
         known = self._known.get((one, other))
         if known is None:
-            known = self._known[one, other] = self._find(one, other)
+            self._depth += 1
+            known = self._depth <= MAX_DEPTH and self._find(one, other)
+            self._depth -= 1
+            self._known[one, other] = known
         return known
 
     def _find(self, one: int, other: int) -> bool:
