@@ -93,6 +93,18 @@ def test_the_reference_refuses_events_outside_of_the_alphabet():
         MTL.reference(MTL.parse("a", ALPHABET), ALPHABET, ["x"])
 
 
+def test_until_does_not_wait_for_what_lies_behind():
+    formula = MTL.parse("[*](([][0,0] a) U[0,0] a)", ALPHABET)
+    agree(formula, "aa", [Fraction(0), Fraction(0)])
+
+
+def test_witnesses_taken_together_leave_no_gap_between_whole_numbers():
+    formula = MTL.parse("<*>[2,4] a", ALPHABET)
+    times = [Fraction(0), Fraction(3), Fraction(9, 2), Fraction(5), Fraction(7), Fraction(71, 10)]
+    agree(formula, "aabbbb", times)
+    assert reports(formula, "aabbbb", times)[2] == {"violation"}
+
+
 # ---- text ----
 
 
