@@ -51,7 +51,11 @@ PyObject* call_by_name(Emitter* self, PyObject* const* args, Py_ssize_t given, P
 PyObject* call(PyObject* object, PyObject* const* args, Py_ssize_t given, PyObject* names) {
     auto* self = reinterpret_cast<Emitter*>(object);
     if (names != nullptr || given != self->arity) return call_by_name(self, args, given, names);
-    if (given == 1 && self->monitor->emit_quietly(self->event, args[0])) Py_RETURN_NONE;
+    if (given == 1) {
+        const PyMonitor::Quiet quiet = self->monitor->emit_quietly(self->event, args[0]);
+        if (quiet == PyMonitor::Quiet::Done) Py_RETURN_NONE;
+        if (quiet == PyMonitor::Quiet::Raised) return nullptr;
+    }
     if (!self->monitor->emit(self->event, args)) return nullptr;
     Py_RETURN_NONE;
 }

@@ -97,7 +97,9 @@ PyMonitor::PyMonitor(Program program, std::vector<std::string> parameters, Optio
         Py_XINCREF(one);
     if (core_.per_thread() || options_.decentralized) return;
     auto* flat = dynamic_cast<FlatEngine*>(&core_.engine());
-    if (flat != nullptr && flat->bulk() && core_.program().parameters == 1 && options_.modes[0] == KeyMode::ByKind) flat_ = flat;
+    if (flat == nullptr || !flat->quiet() || core_.program().parameters != 1 || options_.modes[0] != KeyMode::ByKind) return;
+    flat_ = flat;
+    tabular_ = flat->bulk();
 }
 
 PyMonitor::~PyMonitor() {
@@ -274,6 +276,21 @@ bool PyMonitor::emit(EventId event, PyObject* const* values) {
     handle(event, values, core_.per_thread() ? engine_for(this_thread.number, this_thread.ended) : core_.engine(), origin);
     leave();
     return granted();
+}
+
+// An event of an object that was seen lately, for a machine of any kind.
+PyMonitor::Quiet PyMonitor::emit_ready(EventId event, Slot slot) {
+    if (!flat_->ready(slot)) return Quiet::No;
+    Here origin(*this);
+    const Word after = flat_->step_ready(event, slot, origin);
+    ++core_.seen[event];
+    if ((after & kNotable) == 0) return Quiet::Done;
+    inside_ = true;  // nothing is quiet while an event is being handled, so none is
+    set_quiet();
+    inside_thread_ = std::this_thread::get_id();
+    flat_->note(slot, event, plain(after), origin.stamp());
+    leave();
+    return granted() ? Quiet::Done : Quiet::Raised;
 }
 
 bool PyMonitor::emit_row(EventId event, PyObject* const* values, const TraceRow& where) {

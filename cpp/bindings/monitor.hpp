@@ -49,18 +49,20 @@ public:
     // An event with values in parameter order. False with an exception set if it cannot be taken.
     bool emit(EventId event, PyObject* const* values);
     // The same for the commonest case, a single object that is already known to a flat engine, when the
-    // step has no consequences. False: nothing was done.
-    bool emit_quietly(EventId event, PyObject* value) {
-        if (Py_TYPE(value) != quiet_type_) return false;
+    // step has no consequences, or its machine is no table. `No`: nothing was done.
+    enum class Quiet : std::uint8_t { No, Done, Raised };
+    Quiet emit_quietly(EventId event, PyObject* value) {
+        if (Py_TYPE(value) != quiet_type_) return Quiet::No;
         Recent& recent = recent_[place_of(value)];
         if (recent.value != value) {
             const Slot slot = flat_->domain(0).find(Key::of_bits(KeyKind::Object, reinterpret_cast<std::uintptr_t>(value)));
-            if (slot == kNil) return false;
+            if (slot == kNil) return Quiet::No;
             recent = {value, slot};
         }
-        if (!flat_->step_quietly(event, recent.slot)) return false;
+        if (!tabular_) return emit_ready(event, recent.slot);
+        if (!flat_->step_quietly(event, recent.slot)) return Quiet::No;
         ++core_.seen[event];
-        return true;
+        return Quiet::Done;
     }
     struct TraceRow {
         PyObject* time = nullptr;
@@ -145,6 +147,8 @@ private:
     std::uint64_t watches_ = 0;
     int waiters_ = 0;  // threads that wait for their turn
     FlatEngine* flat_ = nullptr;          // for `emit_quietly`
+    bool tabular_ = false;                // is its machine a table?
+    Quiet emit_ready(EventId event, Slot slot);
     PyTypeObject* flat_type_ = nullptr;   // a type whose values are told apart by identity
     PyTypeObject* quiet_type_ = nullptr;  // the same while nothing else has to be seen to
     struct Recent {  // an object that an event was about, while it lives

@@ -26,12 +26,23 @@ public:
 
     // For the bulk loop over one property: its table, and the words of every slot: the row of the
     // table and, with history, the head of the past.
-    bool bulk() const { return table_ != nullptr && !guarded_ && !program_.variables && !program_.immediate; }
+    bool bulk() const { return table_ != nullptr && quiet(); }
     const Table& table() const { return *table_; }
     std::uint32_t* words() { return words_.data(); }
     History& history() { return history_; }
     void compact_history();
-    // A step of an instance that is there, if it has no consequences beyond its state; else nothing is done.
+    // One property, with nothing to be asked before a step.
+    bool quiet() const { return properties_.size() == 1 && !guarded_ && !program_.variables && !program_.immediate; }
+    // Can an instance take a step without history, and is it there?
+    bool ready(Slot slot) { return !history_.on() && present(slot) && !done_[slot]; }
+    // The step of an instance that is ready. Gives the flags of the state after it; if it is notable, `note` must follow.
+    Word step_ready(EventId event, Slot slot, Origin& origin) {
+        Word& word = at(slot)[0];
+        const Word after = properties_[0].step(word, event, origin);
+        word = plain(after);
+        return after;
+    }
+    // The same for a table, if the step has no consequences beyond its state; else nothing is done.
     bool step_quietly(EventId event, Slot slot) {
         if (history_.on() || !present(slot)) return false;
         Word* words = at(slot);

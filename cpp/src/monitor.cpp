@@ -78,6 +78,7 @@ std::size_t Monitor::bytes() {
 
 void Monitor::transfer(Archive& archive) {
     transfer_domain(archive, locations_, [](Slot) { return true; });
+    archive.locations = locations_.last();
     const std::vector<Slot> threads = transfer_domain(archive, threads_, [](Slot) { return true; });
     if (engine_) {
         engine_->transfer(archive);

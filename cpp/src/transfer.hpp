@@ -52,7 +52,7 @@ inline History::Head transfer_history(Archive& archive, History& history, Histor
         event.stamp.row = static_cast<std::int64_t>(archive.number(static_cast<std::uint64_t>(event.stamp.row)));
         event.stamp.time = archive.number(event.stamp.time);
         archive.field(event.stamp.time_kind, 0, 3);
-        archive.field(event.stamp.location, 0, 0xFFFFFFFF);
+        archive.field(event.stamp.location, 0, archive.locations);
         if (archive.reading()) read = history.add(read, event.event, event.stamp);
     }
     return archive.reading() ? read : head;

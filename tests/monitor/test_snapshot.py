@@ -11,6 +11,7 @@ from oracle.compiled import subject_of
 from oracle.slicing import AlgorithmC, run
 from oracle.strategies import random_case
 
+import mopsus
 from mopsus.model import MopsusError
 from mopsus.monitor import Monitor
 
@@ -67,3 +68,26 @@ def test_a_snapshot_of_another_spec_is_refused():
     one, other = random_case(Random(1)).spec, random_case(Random(2)).spec
     with Monitor(one) as first, Monitor(other) as second, pytest.raises(MopsusError):
         second.restore(first.snapshot())
+
+
+def test_a_damaged_snapshot_is_refused_or_harmless():
+    spec = mopsus.parse("S(i) { event e(i)\n event f(i)\n ere : e+ f\n @match }")["S"]
+    with spec.monitor() as monitor:
+        for row in range(1, 6):
+            monitor.row("e", {"i": row % 2}, source="trace.csv", row=row)
+        whole = monitor.snapshot()
+    refused = 0
+    for at, item in enumerate(whole["items"]):
+        if not isinstance(item, int):
+            continue
+        for wrong in (item + 1, 10**6, -1, 2**40):
+            damaged = {**whole, "items": [*whole["items"][:at], wrong, *whole["items"][at + 1 :]]}
+            with spec.monitor() as monitor:
+                try:
+                    monitor.restore(damaged)
+                except MopsusError:
+                    refused += 1
+                    continue
+                for value in (0, 1, 2):
+                    monitor.row("f", {"i": value}, source="trace.csv", row=9)
+    assert refused > 20

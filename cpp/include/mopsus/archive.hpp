@@ -52,6 +52,9 @@ public:
         return *item;
     }
 
+    // How many locations the monitor knows; no event may be at another.
+    std::uint64_t locations = ~0ULL;
+
 private:
     Item& take() {
         if (at_ >= items_.size()) throw BadSnapshot("the snapshot ends too early");
