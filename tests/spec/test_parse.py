@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import mopsus.spec
+from mopsus.logics.registry import BUILT_IN
 from mopsus.model import BindingMode, Severity
 from mopsus.spec import SpecError, format_file, load, load_file, locate, parse, parse_file
 from mopsus.spec.source import Source
@@ -223,11 +224,11 @@ def test_files(tmp_path):
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.mop")), ids=lambda path: path.stem)
 def test_examples_are_in_canonical_form_and_give_no_warning(path):
-    file = load_file(path, logics=LOGICS)
+    file = load_file(path, logics=BUILT_IN)
     assert file.specs
     assert not file.warnings
     assert all(spec.doc for spec in file.specs.values())
-    assert format_file(file.source.text, logics=LOGICS) == file.source.text
+    assert format_file(file.source.text, logics=BUILT_IN) == file.source.text
 
 
 def test_examples_show_every_modifier():
