@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import strategies as st
 from logics.formulas import ALPHABET
 
-from mopsus.logics.temporal.syntax import FUTURE, PAST, Formula, Interval, Op, combine, walk
+from mopsus.logics.temporal.syntax import FUTURE, PAST, Formula, Interval, Op, combine
+from mopsus.logics.tree import walk
 
 UNARY = {
     Op.NOT,

@@ -14,7 +14,8 @@ from logics.timed_support import CATEGORIES, MTL, found, spec_of, timed_formulas
 from mopsus.logics import FormulaError, Request, compile_spec, load_logic
 from mopsus.logics.mtl.reference import reports, values
 from mopsus.logics.mtl.syntax import TimedFormula
-from mopsus.logics.temporal.syntax import PAST, Op, walk
+from mopsus.logics.temporal.syntax import PAST, Op
+from mopsus.logics.tree import walk
 from mopsus.model import TimedKind
 
 EVERY = settings(max_examples=400, deadline=None)

@@ -10,7 +10,8 @@ from logics.temporal_formulas import all_formulas, formulas, light, past_formula
 from mopsus.logics import load_logic
 from mopsus.logics.ltl.reference import categories_after
 from mopsus.logics.ptltl.reference import holds
-from mopsus.logics.temporal.syntax import FUTURE, PAST, Op, print_formula, walk
+from mopsus.logics.temporal.syntax import FUTURE, PAST, Op, print_formula
+from mopsus.logics.tree import walk
 
 LTL, PTLTL = load_logic("ltl"), load_logic("ptltl")
 

@@ -10,7 +10,6 @@ from logics.temporal_formulas import formulas
 from mopsus.logics import FormulaError, load_logic
 from mopsus.logics.temporal.syntax import (
     FUTURE,
-    MAX_DEPTH,
     MAX_SIZE,
     PAST,
     Formula,
@@ -19,8 +18,8 @@ from mopsus.logics.temporal.syntax import (
     events_of,
     parse_formula,
     print_formula,
-    walk,
 )
+from mopsus.logics.tree import MAX_DEPTH, walk
 
 EVENTS = ("a", "b", "c")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cache
@@ -11,12 +10,10 @@ from typing import TYPE_CHECKING
 
 from mopsus.logics.logic import FormulaError
 from mopsus.logics.text import load_grammar, run_parser, suggestion
+from mopsus.logics.tree import ambiguous_word, depth_above, taken_in, walk
 
 if TYPE_CHECKING:
     from lark import Lark, Token
-
-MAX_DEPTH = 100
-"""How deep operators may nest, so that recursion over a right side never exhausts the stack."""
 
 MAX_SYMBOLS = 10_000
 """How many symbols all right sides may have together."""
@@ -101,26 +98,10 @@ def events_of(grammar: Cfg) -> frozenset[str]:
 def combine(op: Op, parts: tuple[Side, ...], offset: int | None = None) -> Side:
     """A right side of `parts`, those of the same associative operator taken in; `FormulaError` if it nests too deep."""
     if op in (Op.OR, Op.SEQUENCE):
-        parts = tuple(inner for part in parts for inner in (part.parts if part.op is op else (part,)))
+        parts = taken_in(op, parts)
     where = parts[0].offset if offset is None else offset
-    depth = 1 + max(part.depth for part in parts)
-    if depth > MAX_DEPTH:
-        raise FormulaError(
-            f"operators are nested more than {MAX_DEPTH} deep",
-            offset=where,
-            code="LOGIC-008",
-            hint="give the inner parts non-terminals of their own",
-        )
+    depth = depth_above(parts, where, "give the inner parts non-terminals of their own")
     return Side(op, parts, offset=where, depth=depth)
-
-
-def walk(side: Side) -> Iterator[Side]:
-    """The right side and all its parts, from left to right."""
-    stack = [side]
-    while stack:
-        part = stack.pop()
-        yield part
-        stack.extend(reversed(part.parts))
 
 
 def _check(grammar: Cfg) -> None:
@@ -139,13 +120,7 @@ def _check(grammar: Cfg) -> None:
         for part in walk(rule.body):
             symbols += 1
             if part.op is Op.EPSILON and EPSILON in events:
-                raise FormulaError(
-                    f"'{EPSILON}' is a word of this logic and also the name of an event",
-                    offset=part.offset,
-                    length=len(EPSILON),
-                    hint="rename the event",
-                    code="LOGIC-006",
-                )
+                raise ambiguous_word(EPSILON, part.offset)
             if part.op is Op.SYMBOL and part.symbol not in events and part.symbol not in heads:
                 raise FormulaError(
                     f"'{part.symbol}' is neither an event nor has it a rule",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cache
@@ -10,13 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mopsus.logics.logic import FormulaError
-from mopsus.logics.text import load_grammar, run_parser, suggestion
+from mopsus.logics.text import load_grammar, run_parser
+from mopsus.logics.tree import ambiguous_word, depth_above, taken_in, unknown_event, walk
 
 if TYPE_CHECKING:
     from lark import Lark, Token
-
-MAX_DEPTH = 100
-"""How deep operators may nest, so that recursion over an expression never exhausts the stack."""
 
 MAX_SIZE = 100_000
 """How many events an expression may have with its repetitions `^n` written out."""
@@ -56,24 +53,12 @@ def parse_expression(text: str, alphabet: tuple[str, ...]) -> Ere:
     if not text.strip():
         raise FormulaError("the expression is empty", offset=0, hint="write 'epsilon' for the empty trace")
     expression: Ere = run_parser(_parser(), text, _WORDS)
-    for part in _walk(expression):
+    for part in walk(expression):
         if part.op is Op.EVENT and part.event not in alphabet:
-            raise FormulaError(
-                f"unknown event '{part.event}'",
-                offset=part.offset,
-                length=len(part.event),
-                hint=suggestion(part.event, alphabet),
-                code="LOGIC-002",
-            )
+            raise unknown_event(part.event, part.offset, alphabet)
         word = part.op.name.lower()
         if part.op in (Op.EMPTY, Op.EPSILON) and word in alphabet:
-            raise FormulaError(
-                f"'{word}' is a word of this logic and also the name of an event",
-                offset=part.offset,
-                length=len(word),
-                hint="rename the event",
-                code="LOGIC-006",
-            )
+            raise ambiguous_word(word, part.offset)
     return expression
 
 
@@ -89,13 +74,13 @@ def categories_of(expression: Ere) -> frozenset[str]:
 
 def events_of(expression: Ere) -> frozenset[str]:
     """The events written in the expression."""
-    return frozenset(part.event for part in _walk(expression) if part.op is Op.EVENT)
+    return frozenset(part.event for part in walk(expression) if part.op is Op.EVENT)
 
 
 def combine(op: Op, parts: tuple[Ere, ...], *, count: int = 0, offset: int | None = None) -> Ere:
     """An expression of `parts`, those of the same associative operator taken in; `FormulaError` if it is too large."""
     if op in (Op.OR, Op.AND, Op.SEQUENCE):
-        parts = tuple(inner for part in parts for inner in (part.parts if part.op is op else (part,)))
+        parts = taken_in(op, parts)
     where = parts[0].offset if offset is None else offset
     size = sum(part.size for part in parts) * (count if op is Op.POWER else 1)
     if size > MAX_SIZE:
@@ -105,24 +90,8 @@ def combine(op: Op, parts: tuple[Ere, ...], *, count: int = 0, offset: int | Non
             code="LOGIC-007",
             hint="repeat less often",
         )
-    depth = 1 + max(part.depth for part in parts)
-    if depth > MAX_DEPTH:
-        raise FormulaError(
-            f"operators are nested more than {MAX_DEPTH} deep",
-            offset=where,
-            code="LOGIC-008",
-            hint="simplify the expression",
-        )
+    depth = depth_above(parts, where, "simplify the expression")
     return Ere(op, parts, count=count, offset=where, depth=depth, size=max(size, 1))
-
-
-def _walk(expression: Ere) -> Iterator[Ere]:
-    """The expression and all its parts, from left to right."""
-    stack = [expression]
-    while stack:
-        part = stack.pop()
-        yield part
-        stack.extend(reversed(part.parts))
 
 
 _INFIX = {Op.OR: " | ", Op.AND: " & ", Op.SEQUENCE: " "}

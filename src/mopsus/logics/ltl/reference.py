@@ -14,7 +14,8 @@ from functools import lru_cache
 from itertools import product
 
 from mopsus.logics.ltl.normal import step_bounds
-from mopsus.logics.temporal.syntax import PAST, Formula, Op, walk
+from mopsus.logics.temporal.syntax import PAST, Formula, Op
+from mopsus.logics.tree import walk
 
 Core = tuple[object, ...]
 """`(sign, *parts)` of few signs: true, atom, not, and, next, previous, until, since."""

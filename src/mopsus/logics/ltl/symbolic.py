@@ -17,7 +17,8 @@ from mopsus.logics.ltl.determine import Deterministic, determine
 from mopsus.logics.ltl.letters import Valuations, Work
 from mopsus.logics.ltl.syntax import parse_over_propositions
 from mopsus.logics.machines.automaton import reaching
-from mopsus.logics.temporal.syntax import Formula, Op, walk
+from mopsus.logics.temporal.syntax import Formula, Op
+from mopsus.logics.tree import walk
 
 
 class Transition(NamedTuple):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from mopsus.logics.ltl.normal import step_bounds
-from mopsus.logics.temporal.syntax import FUTURE, PAST, Formula, parse_formula, walk
+from mopsus.logics.temporal.syntax import FUTURE, PAST, Formula, parse_formula
+from mopsus.logics.tree import walk
 
 
 def parse_ltl(text: str, alphabet: tuple[str, ...]) -> Formula:

@@ -14,7 +14,8 @@ from mopsus.logics.logic import Request
 from mopsus.logics.mtl.syntax import BOUNDED, FUTURE, TROUBLE, TimedFormula
 from mopsus.logics.mtl.time import ALWAYS, UNITS, Bounds
 from mopsus.logics.temporal.categories import CATEGORY, TRUTH
-from mopsus.logics.temporal.syntax import Formula, Op, print_formula, walk
+from mopsus.logics.temporal.syntax import Formula, Op, print_formula
+from mopsus.logics.tree import walk
 from mopsus.model import FormulaPart, Remark, TimedKind, TimedMachine, TimedOperator
 
 Letter = tuple[bool, ...]

@@ -8,7 +8,8 @@ from fractions import Fraction
 from mopsus.logics.logic import Turn
 from mopsus.logics.mtl.reference import Settled, values
 from mopsus.logics.mtl.syntax import TimedFormula
-from mopsus.logics.temporal.syntax import CONNECTIVES, CONSTANTS, Formula, Op, print_formula, walk
+from mopsus.logics.temporal.syntax import CONNECTIVES, CONSTANTS, Formula, Op, print_formula
+from mopsus.logics.tree import walk
 
 
 def explain_mtl(

@@ -9,8 +9,9 @@ from mopsus.logics.logic import FormulaError
 from mopsus.logics.mtl.time import SECOND, UNITS, Bounds, read_bounds
 from mopsus.logics.temporal import syntax
 from mopsus.logics.temporal.categories import TRUTH
-from mopsus.logics.temporal.syntax import PAST, Formula, Op, parse_formula, print_formula, walk
+from mopsus.logics.temporal.syntax import PAST, Formula, Op, parse_formula, print_formula
 from mopsus.logics.text import suggestion
+from mopsus.logics.tree import walk
 from mopsus.model import DISORDERED, UNTIMED
 
 TROUBLE = frozenset({UNTIMED, DISORDERED})

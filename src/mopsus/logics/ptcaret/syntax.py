@@ -9,8 +9,9 @@ from functools import cached_property
 
 from mopsus.logics.logic import FormulaError
 from mopsus.logics.temporal import syntax
-from mopsus.logics.temporal.syntax import PAST, Formula, Op, parse_formula, print_formula, walk
+from mopsus.logics.temporal.syntax import PAST, Formula, Op, parse_formula, print_formula
 from mopsus.logics.text import suggestion
+from mopsus.logics.tree import unknown_event, walk
 
 ROLES = ("call", "begin", "end", "return")
 OPENING = ("call", "begin")
@@ -101,13 +102,7 @@ def _declarations(text: str) -> Iterator[tuple[int, str, str, int]]:
 
 def _declare(roles: dict[str, str], role: str, event: str, offset: int, alphabet: tuple[str, ...]) -> None:
     if event not in alphabet:
-        raise FormulaError(
-            f"unknown event '{event}'",
-            offset=offset,
-            length=len(event),
-            hint=suggestion(event, alphabet),
-            code="LOGIC-002",
-        )
+        raise unknown_event(event, offset, alphabet)
     if event in roles:
         raise FormulaError(
             f"event '{event}' has two roles",

@@ -9,7 +9,7 @@ strict parser refuses formulas that would read differently elsewhere.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cache
@@ -17,13 +17,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mopsus.logics.logic import FormulaError
-from mopsus.logics.text import load_grammar, run_parser, suggestion
+from mopsus.logics.text import load_grammar, run_parser
+from mopsus.logics.tree import depth_above, taken_in, unknown_event, walk
 
 if TYPE_CHECKING:
     from lark import Lark, Token
-
-MAX_DEPTH = 100
-"""How deep operators may nest, so that recursion over a formula never exhausts the stack."""
 
 MAX_SIZE = 10_000
 """How many operators and names a formula may have."""
@@ -120,7 +118,7 @@ def combine(
 ) -> Formula:
     """A formula of `parts`, those of the same associative operator taken in; `FormulaError` if it is too large."""
     if op in ASSOCIATIVE:
-        parts = tuple(inner for part in parts for inner in (part.parts if part.op is op else (part,)))
+        parts = taken_in(op, parts)
     where = parts[0].offset if offset is None else offset
     size = 1 + sum(part.size for part in parts)
     if size > MAX_SIZE:
@@ -130,24 +128,8 @@ def combine(
             code="LOGIC-007",
             hint="split the property",
         )
-    depth = 1 + max(part.depth for part in parts)
-    if depth > MAX_DEPTH:
-        raise FormulaError(
-            f"operators are nested more than {MAX_DEPTH} deep",
-            offset=where,
-            code="LOGIC-008",
-            hint="simplify the formula",
-        )
+    depth = depth_above(parts, where, "simplify the formula")
     return Formula(op, parts, interval=interval, mode=mode, offset=where, depth=depth, size=size)
-
-
-def walk(formula: Formula) -> Iterator[Formula]:
-    """The formula and all its parts, from left to right, each before its own parts."""
-    stack = [formula]
-    while stack:
-        part = stack.pop()
-        yield part
-        stack.extend(reversed(part.parts))
 
 
 def events_of(formula: Formula) -> frozenset[str]:
@@ -183,13 +165,7 @@ def parse_formula(
         if strict:
             _check_reading(part)
         if part.op is Op.ATOM and alphabet is not None and part.name not in alphabet:
-            raise FormulaError(
-                f"unknown event '{part.name}'",
-                offset=part.offset,
-                length=len(part.name),
-                hint=suggestion(part.name, alphabet),
-                code="LOGIC-002",
-            )
+            raise unknown_event(part.name, part.offset, alphabet)
     return formula
 
 
