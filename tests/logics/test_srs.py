@@ -401,3 +401,6 @@ def test_large_systems_are_compiled_soon():
     rng = Random(3)
     text = " ".join(f"{' '.join(rng.choices('abc', k=8))} -> {' '.join(rng.choices('abc', k=7))} ." for _ in range(300))
     assert compiled(text, ALPHABET).alphabet == ALPHABET
+    events = tuple(f"x{number}" for number in range(800))
+    chain = " ".join(f"x{number} x{number + 1} -> x{number} ." for number in range(799))
+    assert compiled(chain, events).alphabet == events

@@ -19,6 +19,11 @@ OTHERS = "others"
 """How a drawing calls all events of a state that are not drawn on their own."""
 
 
+EXHAUSTED = "exhausted"
+"""The category of a machine that has run out of the steps or the memory that it may use. It is for good. Machines
+that can run out have it in their goal, whoever asked."""
+
+
 @dataclass(frozen=True, slots=True)
 class Remark:
     """Something odd about a formula, at `offset` (and `length` characters on) of its text."""

@@ -5,17 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from mopsus.model.drawing import Drawing, Edge, Node
-from mopsus.model.machine import Machine
+from mopsus.model.machine import EXHAUSTED, Machine
 
 STEP_BUDGET = 1_000_000
 """Rewriting steps that one event may take."""
 
 LONGEST_STRING = 1_000_000
 """Symbols that a string may have."""
-
-
-EXHAUSTED = "exhausted"
-"""The category of a machine that ran out of either; such a machine has it in its goal, whoever asked."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from mopsus.logics.ptcaret.compile import compile_caret
 from mopsus.logics.ptcaret.reference import categories_after
 from mopsus.logics.ptcaret.syntax import Caret, events_of, parse_caret, print_caret
 from mopsus.logics.temporal.categories import TRUTH, VALIDATION, VIOLATION
-from mopsus.model.rewrite import EXHAUSTED
+from mopsus.model.machine import EXHAUSTED
 
 
 def categories_of(caret: Caret) -> frozenset[str]:

@@ -6,7 +6,7 @@ from mopsus.logics.logic import Request
 from mopsus.logics.ptcaret.syntax import Caret, print_caret
 from mopsus.logics.temporal.syntax import Formula, Op
 from mopsus.model import CaretMachine, CaretStep
-from mopsus.model.rewrite import EXHAUSTED
+from mopsus.model.machine import EXHAUSTED
 
 
 def compile_caret(caret: Caret, request: Request) -> CaretMachine:

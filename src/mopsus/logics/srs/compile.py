@@ -17,7 +17,7 @@ from mopsus.logics.srs.findings import remarks_on
 from mopsus.logics.srs.rewriting import Budget, Exhausted, Result, Rewriter, Rules, rewrite, rewrite_scanning
 from mopsus.logics.srs.syntax import System
 from mopsus.model import Machine, Remark, RewriteMachine, RewriteRule
-from mopsus.model.rewrite import EXHAUSTED
+from mopsus.model.machine import EXHAUSTED
 
 MAX_CELLS = 2_000_000
 """States times symbols that the automaton of the left sides may have."""
@@ -129,20 +129,22 @@ def _decided(rules: Rules, events: tuple[str, ...]) -> Mapping[str, frozenset[st
     All that stands before the event is in normal form, so a match ends at the event or at a symbol that a rule has
     put there since. A match that ends with `$` may be of older symbols, if younger ones have gone.
     """
+    ending: dict[int, list[int]] = {}
+    at_end = [rule for rule, pattern in enumerate(rules.patterns) if pattern[-1] == rules.end]
+    for rule, pattern in enumerate(rules.patterns):
+        ending.setdefault(pattern[-2] if pattern[-1] == rules.end else pattern[-1], []).append(rule)
     found = {}
     for number, event in enumerate(events):
-        fresh, applied = {number}, set[int]()
-        while True:
-            more = {
-                rule
-                for rule, pattern in enumerate(rules.patterns)
-                if rule not in applied
-                and (pattern[-1] in fresh or (pattern[-1] == rules.end and (applied or pattern[-2] in fresh)))
-            }
-            if not more:
-                break
-            applied |= more
-            fresh.update(symbol for rule in more for symbol in rules.actions[rule].right)
+        applied: set[int] = set()
+        work = list(ending.get(number, ()))
+        while work:
+            rule = work.pop()
+            if rule in applied:
+                continue
+            if not applied:
+                work += at_end
+            applied.add(rule)
+            work += (other for symbol in rules.actions[rule].right for other in ending.get(symbol, ()))
         verdicts = (rules.actions[rule].verdict for rule in applied)
         found[event] = frozenset(verdict for verdict in verdicts if verdict is not None)
     return found

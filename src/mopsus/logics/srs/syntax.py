@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from mopsus.logics.logic import FormulaError
 from mopsus.logics.text import load_grammar, run_parser, suggestion
-from mopsus.model.rewrite import EXHAUSTED
+from mopsus.model.machine import EXHAUSTED
 
 if TYPE_CHECKING:
     from lark import Lark, Token
