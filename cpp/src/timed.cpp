@@ -48,6 +48,7 @@ TimedRunner::TimedRunner(const TimedMachine& machine, std::size_t events)
             if (((verdicts >> k) & 1U) == 0 || machine.categories[k] < 0) continue;
             outcomes_[verdicts].categories.push_back(static_cast<std::uint16_t>(machine.categories[k]));
             outcomes_[verdicts].final.push_back(false);
+            notable_[verdicts] = kNotable;
         }
     }
     lay_out(machine);
@@ -239,7 +240,7 @@ inline bool TimedRunner::evaluate(const Step& step, std::uint32_t* at, std::uint
 
 Word TimedRunner::say(Word state, unsigned verdicts, Word flags) {
     said_ = verdicts;
-    return state | flags | (outcomes_[verdicts].categories.empty() ? 0 : kNotable);
+    return state | flags | notable_[verdicts];
 }
 
 Word TimedRunner::step(Word state, EventId event, Origin& origin) {

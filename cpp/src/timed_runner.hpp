@@ -80,6 +80,7 @@ private:
     std::int64_t unit_;
     std::vector<Mask> alive_;
     std::array<Outcome, 16> outcomes_;  // by the set of verdicts
+    std::array<Word, 16> notable_{};    // kNotable for those that say something
     unsigned said_ = 0;
     std::vector<std::uint8_t> values_;  // at the point that is being evaluated
 
