@@ -159,7 +159,7 @@ def environment() -> dict[str, str]:
         "memory": f"{gib:.0f} GiB",
         "system": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),
-        **{name: _version(name) for name in ("mopsus", "pyarrow", "numpy", "reelay", "NferModule")},
+        **{name: _version(name) for name in ("mopsus", "pyarrow", "numpy", "reelay", "rtamt", "NferModule")},
     }
 
 

@@ -17,11 +17,12 @@ BENCHMARKS = (
     "end_to_end",
     "online",
     "ltl",
+    "mtl",
     "memory",
     "churn",
     "peers",
 )
-PEERS = ("reelay", "_nfer")
+PEERS = {"peers": ("reelay", "_nfer"), "mtl": ("reelay", "rtamt")}
 
 
 SLOW = [pytest.param(name, marks=pytest.mark.slow) if name == "end_to_end" else name for name in BENCHMARKS]
@@ -29,7 +30,7 @@ SLOW = [pytest.param(name, marks=pytest.mark.slow) if name == "end_to_end" else 
 
 @pytest.mark.parametrize("name", SLOW)
 def test_a_benchmark_runs_and_stores_its_rows(name, tmp_path):
-    if name == "peers" and not all(map(importlib.util.find_spec, PEERS)):
+    if not all(map(importlib.util.find_spec, PEERS.get(name, ()))):
         pytest.skip("the other tools are not installed: make bench does that")
     output = tmp_path / "results.json"
     command = [sys.executable, "bench/run.py", "--only", name, "--scale", "0.001", "--output", str(output)]
