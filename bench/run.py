@@ -31,6 +31,7 @@ BENCHMARKS = (
     "context_free",
     "rewriting",
     "ltl",
+    "mtl",
     "memory",
     "churn",
     "peers",
