@@ -33,11 +33,11 @@ Timed {{
     mtl : unit ms; {formula}
 }}
 """
-WITHIN = "request => <*>[0,1s] answer"
+WITHIN = "request => once[0,1s] answer"
 NAMES = ["request", "answer", "other"]
 RATES = [0.1, 0.005, 0.895]
 
-LENGTHS = {"<*>[0,{}]": ("1s", "1h"), "<*>[500ms,{}]": ("1s", "1h"), "<*>[{},1h]": ("1s", "3599s")}
+LENGTHS = {"once[0,{}]": ("1s", "1h"), "once[500ms,{}]": ("1s", "1h"), "once[{},1h]": ("1s", "3599s")}
 EVENTS = 4_000_000
 REELAY_EVENTS = 1_000_000
 RTAMT_EVENTS = 20_000
@@ -104,10 +104,10 @@ def _long_and_short(pattern: str, short: str, long: str, table: pa.Table) -> Row
     timings = measure(sides, rounds=5)
     events = table.num_rows
     return Row(
-        case=f"{pattern.format(long)} at 1 kHz",
+        case=f"`{pattern.format(long)}` at 1 kHz",
         unit="ns per event",
         ours=1e3 / timings[long].rate(events),
-        base=pattern.format(short),
+        base=f"`{pattern.format(short)}`",
         theirs=1e3 / timings[short].rate(events),
         ratio=quotients(timings[long].seconds, timings[short].seconds),
         goal=Goal("≤", 1.2),
@@ -118,7 +118,7 @@ def _beside(peer: str, side: Any, events: int) -> Row:  # noqa: ANN401 - one of 
     table = trace(events)
     timings = measure({"ours": ours(WITHIN, table), peer: side(table["event"].to_pylist())}, rounds=3)
     agree(timings)
-    return speed_row(f"{WITHIN}, {events:,} events", events, timings["ours"], peer, timings[peer], Goal("≥", 3))
+    return speed_row(f"`{WITHIN}`, {events:,} events", events, timings["ours"], peer, timings[peer], Goal("≥", 3))
 
 
 def _from_a_file(events: int) -> Row:
@@ -129,7 +129,7 @@ def _from_a_file(events: int) -> Row:
         check = process("-m", "mopsus", "check", str(rule), str(path))
         timing = measure({"check": check}, rounds=3)["check"]
     return Row(
-        case=f"{WITHIN}, mopsus check of a CSV file of {events:,} events",
+        case=f"`{WITHIN}`, `mopsus check` of {events:,} events",
         unit="M events/s",
         ours=timing.rate(events),
         goal=Goal("≥", 1.8, "ours"),
