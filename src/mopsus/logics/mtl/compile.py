@@ -6,9 +6,10 @@ event alone is worked out here; equal parts are evaluated once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple, TypeAlias
 
 from mopsus.logics.logic import Request
 from mopsus.logics.mtl.syntax import BOUNDED, FUTURE, TROUBLE, TimedFormula
@@ -18,37 +19,41 @@ from mopsus.logics.temporal.syntax import Formula, Op, print_formula
 from mopsus.logics.tree import walk
 from mopsus.model import FormulaPart, Remark, TimedKind, TimedMachine, TimedOperator
 
-Letter = tuple[bool, ...]
-"""A value that depends on the event alone, by event."""
+
+@dataclass(frozen=True, slots=True)
+class _Letter:
+    """A value that depends on the event alone: the events at which it holds, a bit each."""
+
+    events: int
 
 
 @dataclass(frozen=True, slots=True)
-class _Node:
-    """An operator over nodes and letters."""
+class _Result:
+    """The value of an operator, by its number."""
 
+    number: int
+
+
+_Value: TypeAlias = _Letter | _Result
+
+
+class _Operator(NamedTuple):
     kind: TimedKind
-    operands: tuple[_Node | Letter, ...]
-    lower: Fraction = Fraction(0)
-    upper: Fraction | None = None
-    hash: int = field(default=0, compare=False)
-
-    def __hash__(self) -> int:  # that of the parts is not computed again: formulas share many
-        return self.hash
-
-
-_Value = _Node | Letter
+    operands: tuple[_Value, ...]
+    lower: Fraction
+    upper: Fraction | None
 
 
 def compile_mtl(formula: TimedFormula, request: Request) -> TimedMachine:
     """The machine that says `validation` or `violation` at every event, and what is wrong with times."""
     alphabet = request.alphabet
-    value = _Lowering(formula, alphabet).value(formula.formula)
-    letters, operators, number = _numbered(value)
+    lowering = _Lowering(formula, alphabet)
+    value = lowering.value(formula.formula)
+    letters, operators, number = lowering.numbered(value)
     goal = request.goal | TROUBLE
-    at = _reported_at(formula, value, alphabet)
+    at = lowering.reported_at(value)
     wanted = request.goal & TROUBLE or frozenset(each for each in request.goal if at[each])
-    deciding = alphabet if request.goal & TROUBLE else sorted(frozenset().union(*(at[each] for each in wanted)))
-    alive = frozenset(frozenset({event}) for event in deciding)
+    alive = frozenset(frozenset({event}) for each in wanted for event in at[each])
     return TimedMachine(
         alphabet=alphabet,
         goal=goal,
@@ -68,11 +73,15 @@ def compile_mtl(formula: TimedFormula, request: Request) -> TimedMachine:
 
 
 class _Lowering:
-    """Formulas as nodes over the letters of an alphabet."""
+    """The operators of a formula over the letters of an alphabet; equal ones are the same, operands come first."""
 
     def __init__(self, whole: TimedFormula, alphabet: tuple[str, ...]) -> None:
         self._whole = whole
         self._alphabet = alphabet
+        self._bits = {event: 1 << place for place, event in enumerate(alphabet)}
+        self._all = (1 << len(alphabet)) - 1
+        self._operators: list[_Operator] = []
+        self._known: dict[_Operator, _Result] = {}
 
     def value(self, part: Formula) -> _Value:
         """The value of a part of the formula."""
@@ -80,132 +89,132 @@ class _Lowering:
         bounds = self._whole.bounds(part)
         match part.op:
             case Op.TRUE | Op.FALSE:
-                return self._constant(part.op is Op.TRUE)
+                return _Letter(self._all if part.op is Op.TRUE else 0)
             case Op.ATOM:
-                return tuple(event == part.name for event in self._alphabet)
+                return _Letter(self._bits[part.name])
             case Op.NOT:
-                return _negate(operands[0])
+                return self._negate(operands[0])
             case Op.AND | Op.OR | Op.XOR:
-                return _connect(TimedKind[part.op.name], operands)
+                return self._connect(TimedKind[part.op.name], operands)
             case Op.IMPLIES:
-                return _connect(TimedKind.OR, [_negate(operands[0]), operands[1]])
+                return self._connect(TimedKind.OR, [self._negate(operands[0]), operands[1]])
             case Op.IFF:
-                return _negate(_connect(TimedKind.XOR, operands))
+                return self._negate(self._connect(TimedKind.XOR, operands))
             case Op.PREVIOUS | Op.NEXT:
-                return _node(TimedKind[part.op.name], operands, bounds)
+                return self._operator(TimedKind[part.op.name], operands, bounds)
             case Op.WEAK_PREVIOUS | Op.WEAK_NEXT:
-                return _dual(TimedKind[part.op.name.removeprefix("WEAK_")], operands, bounds)
+                return self._dual(TimedKind[part.op.name.removeprefix("WEAK_")], operands, bounds)
             case Op.ONCE | Op.SINCE:
-                return self._binary(TimedKind.SINCE, operands, bounds)
+                return self._temporal(TimedKind.SINCE, operands, bounds)
             case Op.EVENTUALLY | Op.UNTIL:
-                return self._binary(TimedKind.UNTIL, operands, bounds)
+                return self._temporal(TimedKind.UNTIL, operands, bounds)
             case Op.HISTORICALLY | Op.TRIGGER:
-                return _dual(TimedKind.SINCE, operands, bounds)
+                return self._dual(TimedKind.SINCE, operands, bounds)
             case Op.ALWAYS | Op.RELEASE:
-                return _dual(TimedKind.UNTIL, operands, bounds)
+                return self._dual(TimedKind.UNTIL, operands, bounds)
         raise ValueError(f"not an operator of mtl: {part.op}")
 
-    def _constant(self, value: bool) -> Letter:
-        return (value,) * len(self._alphabet)
+    def _operator(self, kind: TimedKind, operands: Sequence[_Value], bounds: Bounds = ALWAYS) -> _Result:
+        operator = _Operator(kind, tuple(operands), bounds.lower, bounds.upper)
+        if operator not in self._known:
+            self._known[operator] = _Result(len(self._operators))
+            self._operators.append(operator)
+        return self._known[operator]
 
-    def _binary(self, kind: TimedKind, operands: list[_Value], bounds: Bounds) -> _Value:
-        needed = operands[1:] if operands[0] == self._constant(True) and len(operands) == 2 else operands
-        return _node(kind, needed, bounds)
+    def _temporal(self, kind: TimedKind, operands: Sequence[_Value], bounds: Bounds) -> _Value:
+        always = len(operands) == 2 and operands[0] == _Letter(self._all)
+        return self._operator(kind, operands[1:] if always else operands, bounds)
+
+    def _dual(self, kind: TimedKind, operands: Sequence[_Value], bounds: Bounds) -> _Value:
+        return self._negate(self._operator(kind, [self._negate(operand) for operand in operands], bounds))
+
+    def _negate(self, value: _Value) -> _Value:
+        if isinstance(value, _Letter):
+            return _Letter(self._all & ~value.events)
+        operator = self._operators[value.number]
+        return operator.operands[0] if operator.kind is TimedKind.NOT else self._operator(TimedKind.NOT, [value])
+
+    def _connect(self, kind: TimedKind, operands: Sequence[_Value]) -> _Value:
+        """A connective, with all operands that depend on the event alone made into one."""
+        neutral = self._all if kind is TimedKind.AND else 0
+        letter = neutral
+        others: list[_Value] = []
+        for operand in operands:
+            if not isinstance(operand, _Letter):
+                others.append(operand)
+            elif kind is TimedKind.AND:
+                letter &= operand.events
+            elif kind is TimedKind.OR:
+                letter |= operand.events
+            else:
+                letter ^= operand.events
+        if not others or (kind is not TimedKind.XOR and letter == self._all & ~neutral):
+            return _Letter(letter)
+        if letter != neutral:
+            others = [_Letter(letter), *others]
+        return others[0] if len(others) == 1 else self._operator(kind, others)
+
+    def numbered(self, value: _Value) -> tuple[tuple[tuple[bool, ...], ...], tuple[TimedOperator, ...], int]:
+        """The letters and operators that `value` needs, and its number among all of them; letters come first."""
+        needed = {value}
+        for number in reversed(range(len(self._operators))):
+            if _Result(number) in needed:
+                needed.update(self._operators[number].operands)
+        letters = sorted((each for each in needed if isinstance(each, _Letter)), key=lambda letter: letter.events)
+        results = sorted((each for each in needed if isinstance(each, _Result)), key=lambda result: result.number)
+        values: list[_Value] = [*letters, *results]
+        numbers = {each: number for number, each in enumerate(values)}
+        operators = [self._operators[result.number] for result in results]
+        return (
+            tuple(tuple(bool(letter.events & bit) for bit in self._bits.values()) for letter in letters),
+            tuple(
+                TimedOperator(each.kind, tuple(numbers[operand] for operand in each.operands), each.lower, each.upper)
+                for each in operators
+            ),
+            numbers[value],
+        )
+
+    def reported_at(self, value: _Value) -> dict[str, frozenset[str]]:
+        """By category, the events at which it may be given, as far as the event alone tells."""
+        ahead = any(part.op in FUTURE for part in walk(self._whole.formula))
+        at = dict.fromkeys(TROUBLE, frozenset(self._alphabet))
+        for truth, events in zip((True, False), self._possible(value), strict=True):
+            if ahead and events:  # a verdict on one event is given at another, whichever that is
+                events = self._all
+            at[CATEGORY[truth]] = frozenset(event for event, bit in self._bits.items() if events & bit)
+        return at
+
+    def _possible(self, value: _Value) -> tuple[int, int]:
+        """The events at which a value may be true and false, whatever came before and comes after."""
+        found: list[tuple[int, int]] = []
+
+        def of(each: _Value) -> tuple[int, int]:
+            return (each.events, self._all & ~each.events) if isinstance(each, _Letter) else found[each.number]
+
+        for operator in self._operators:
+            operands = [of(operand) for operand in operator.operands]
+            true = false = self._all
+            match operator.kind:
+                case TimedKind.NOT:
+                    false, true = operands[0]
+                case TimedKind.AND:
+                    true, false = _both(operands, self._all)
+                case TimedKind.OR:
+                    false, true = _both([(no, yes) for yes, no in operands], self._all)
+                case TimedKind.SINCE:
+                    left = operands[0] if len(operands) == 2 else (self._all, 0)
+                    now = operands[-1] if operator.lower == 0 else (0, self._all)
+                    true, false = now[0] | left[0], now[1]
+            found.append((true, false))
+        return of(value)
 
 
-def _node(kind: TimedKind, operands: Sequence[_Value], bounds: Bounds = ALWAYS) -> _Node:
-    key = (kind, tuple(operands), bounds.lower, bounds.upper)
-    return _Node(*key, hash=hash(key))
-
-
-def _dual(kind: TimedKind, operands: Sequence[_Value], bounds: Bounds) -> _Value:
-    return _negate(_node(kind, [_negate(operand) for operand in operands], bounds))
-
-
-def _negate(value: _Value) -> _Value:
-    if isinstance(value, tuple):
-        return tuple(not each for each in value)
-    return value.operands[0] if value.kind is TimedKind.NOT else _node(TimedKind.NOT, [value])
-
-
-_CONNECT: dict[TimedKind, Callable[[Sequence[bool]], bool]] = {
-    TimedKind.AND: all,
-    TimedKind.OR: any,
-    TimedKind.XOR: lambda row: sum(row) % 2 == 1,
-}
-
-
-def _connect(kind: TimedKind, operands: Sequence[_Value]) -> _Value:
-    """A connective, with all operands that depend on the event alone made into one."""
-    letters = [operand for operand in operands if isinstance(operand, tuple)]
-    others: list[_Value] = [operand for operand in operands if not isinstance(operand, tuple)]
-    if letters:
-        letter = tuple(_CONNECT[kind](row) for row in zip(*letters, strict=True))
-        if not others or (kind is not TimedKind.XOR and all(each is (kind is TimedKind.OR) for each in letter)):
-            return letter
-        if any(each is not (kind is TimedKind.AND) for each in letter):  # else it makes no difference
-            others = [letter, *others]
-    return others[0] if len(others) == 1 else _node(kind, others)
-
-
-def _numbered(value: _Value) -> tuple[tuple[Letter, ...], tuple[TimedOperator, ...], int]:
-    """The letters, the operators and the number of `value`; letters have the lowest numbers, operands lower ones."""
-    letters: dict[Letter, int] = {}
-    nodes: dict[_Node, int] = {}
-
-    def visit(each: _Value) -> None:
-        if isinstance(each, tuple):
-            letters.setdefault(each, len(letters))
-        elif each not in nodes:
-            for operand in each.operands:
-                visit(operand)
-            nodes.setdefault(each, len(nodes))
-
-    def number(each: _Value) -> int:
-        return letters[each] if isinstance(each, tuple) else len(letters) + nodes[each]
-
-    visit(value)
-    operators = tuple(
-        TimedOperator(node.kind, tuple(number(operand) for operand in node.operands), node.lower, node.upper)
-        for node in nodes
-    )
-    return tuple(letters), operators, number(value)
-
-
-def _reported_at(formula: TimedFormula, value: _Value, alphabet: tuple[str, ...]) -> dict[str, frozenset[str]]:
-    """By verdict, the events at which it may be given, as far as the event alone tells."""
-    possible = {event: _possible(value, letter) for letter, event in enumerate(alphabet)}
-    at = {
-        category: frozenset(event for event in alphabet if truth in possible[event])
-        for truth, category in CATEGORY.items()
-    }
-    if any(part.op in FUTURE for part in walk(formula.formula)):  # then it is given later, at whatever event
-        at = {category: frozenset(alphabet if events else ()) for category, events in at.items()}
-    return at | dict.fromkeys(TROUBLE, frozenset(alphabet))
-
-
-_BOTH = frozenset({True, False})
-
-
-def _possible(value: _Value, letter: int) -> frozenset[bool]:
-    """The truth values that a formula may have at an event, whatever came before and comes after."""
-    if isinstance(value, tuple):
-        return frozenset({value[letter]})
-    operands = [_possible(operand, letter) for operand in value.operands]
-    match value.kind:
-        case TimedKind.NOT:
-            return frozenset(not each for each in operands[0])
-        case TimedKind.AND:
-            return _BOTH if _BOTH in operands and {False} not in operands else frozenset({{False} not in operands})
-        case TimedKind.OR:
-            return _BOTH if _BOTH in operands and {True} not in operands else frozenset({{True} in operands})
-        case TimedKind.SINCE if value.lower == 0 and operands[-1] == {True}:
-            return frozenset({True})
-        case TimedKind.SINCE if (
-            len(operands) == 2 and operands[0] == {False} and (value.lower > 0 or operands[1] == {False})
-        ):
-            return frozenset({False})
-    return _BOTH
+def _both(operands: Sequence[tuple[int, int]], everything: int) -> tuple[int, int]:
+    """Where a conjunction may be true and false."""
+    true, false = everything, 0
+    for yes, no in operands:
+        true, false = true & yes, false | no
+    return true, false
 
 
 def _tree(formula: Formula) -> tuple[FormulaPart, ...]:
