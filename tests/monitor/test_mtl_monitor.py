@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from fractions import Fraction
+from pathlib import Path
 from random import Random
 
 import pyarrow as pa
@@ -295,3 +296,9 @@ def test_check_says_what_is_wrong_with_times(tmp_path):
     table = "event,card,time\nauth,x,5\nopen,x,4\nopen,x,\nopen,x,7\n"
     assert check(tmp_path, DOOR, "t.csv", table) == [(2, "disordered"), (3, "untimed")]
     assert check(tmp_path, DOOR, "t.csv", "event,card\nauth,x\n") == [(1, "untimed")]
+
+
+def test_the_example_of_the_doors(tmp_path):
+    doors = Path(__file__).resolve().parents[2] / "examples" / "doors"
+    found = check(tmp_path, (doors / "doors.mop").read_text(), "t.csv", (doors / "doors.csv").read_text())
+    assert found == [(8, "violation"), (12, "violation")]
