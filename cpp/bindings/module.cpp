@@ -177,7 +177,14 @@ nb::list instances(PyMonitor& self) {
     self.settle();
     nb::list result;
     self.core().each_engine([&](Engine& engine) {
-        engine.each_instance([&](const std::vector<Value>& values, const std::vector<std::int64_t>& states) {
+        engine.each_instance([&](const std::vector<Value>& values, const std::vector<Engine::Standing>& standings) {
+            nb::list states;
+            for (const Engine::Standing& standing : standings) {
+                if (standing.state)
+                    states.append(*standing.state);
+                else
+                    states.append(standing.holds ? nb::cast(*standing.holds) : nb::none());
+            }
             nb::list shown;
             nb::list serials;
             std::string kinds(values.size(), 'u');
@@ -185,7 +192,7 @@ nb::list instances(PyMonitor& self) {
                 shown.append(nb::steal(self.to_python(engine, p, values[p], kinds[p])));
                 serials.append(values[p].serial);
             }
-            result.append(nb::make_tuple(nb::tuple(shown), kinds, nb::tuple(serials), states));
+            result.append(nb::make_tuple(nb::tuple(shown), kinds, nb::tuple(serials), nb::tuple(states)));
         });
     });
     return result;

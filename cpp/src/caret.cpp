@@ -57,6 +57,7 @@ public:
         const Word word = take();
         std::copy_n(bits(state), width_, bits(word));
         calls_[word].depth = calls_[state].depth;
+        calls_[word].held = calls_[state].held;
         if (calls_[state].depth != kEnded) {
             const auto used = static_cast<std::ptrdiff_t>(std::size_t{calls_[state].depth} * entry_);
             resize(calls_[word], std::size_t{calls_[state].depth} * entry_);
@@ -66,6 +67,7 @@ public:
     }
     void end(Word state) override {
         drop(calls_[state]);
+        calls_[state].held.reset();
         free_.push_back(state);
     }
 
@@ -92,6 +94,7 @@ public:
             --calls.depth;
         }
         last_ = value ? &yes_ : &no_;
+        calls.held = value;
         const bool moved = opens || closes || !std::equal(now, now + width_, old_.begin());
         return word | (last_->categories.empty() ? 0 : kNotable) | (moved ? kMoved : 0);
     }
@@ -99,6 +102,8 @@ public:
     bool alive(Word state, Mask dead) const override {
         return (calls_[state].depth != kEnded || restarts_) && any_free_of(alive_, dead);
     }
+
+    std::optional<bool> holds(Word state) override { return calls_[state].held; }
 
     void transfer(Archive& archive, Word state) override {
         for (std::uint32_t k = 0; k < width_; ++k) archive.field(bits(state)[k], 0, ~Bits{0});
@@ -112,6 +117,9 @@ public:
             archive.field(calls.saved[k], kind ? static_cast<Bits>(Role::Call) : 0, kind ? static_cast<Bits>(Role::Begin) : ~Bits{0});
         }
         calls.depth = ended ? kEnded : depth;
+        constexpr unsigned kUnknown = 2;
+        const std::uint64_t held = archive.number(calls.held ? *calls.held : kUnknown, 0, kUnknown);
+        calls.held = held == kUnknown ? std::nullopt : std::optional<bool>(held != 0);
     }
     std::size_t bytes() const override {
         return bits_.capacity() * sizeof(Bits) + calls_.capacity() * sizeof(Calls) + free_.capacity() * sizeof(Word) + grown_;
@@ -124,6 +132,7 @@ private:
     };
     struct Calls {
         std::uint32_t depth = 0;
+        std::optional<bool> held;  // the formula, at the last event
         std::vector<Bits> saved;
     };
 

@@ -161,7 +161,7 @@ std::size_t FlatEngine::bytes() const {
 
 void FlatEngine::each_instance(const Visit& visit) {
     for (Slot slot = 0; slot < slots_; ++slot)
-        if (present(slot) && !done_[slot]) visit(values(slot), state_numbers(at(slot)));
+        if (present(slot) && !done_[slot]) visit(values(slot), standings(at(slot)));
 }
 
 void FlatEngine::transfer(Archive& archive) {

@@ -488,7 +488,7 @@ void SlicingEngine::each_instance(const Visit& visit) {
     for (unsigned k = 0; k < instances_.size(); ++k) {
         const InstanceKind& kind = instances_[k];
         for (Id id = 1; id <= kind.pool.last(); ++id)
-            if ((kind.pool.at(id)[kind.flags] & kPresent) != 0) visit(report_values(k, id), state_numbers(kind.pool.at(id) + kind.states));
+            if ((kind.pool.at(id)[kind.flags] & kPresent) != 0) visit(report_values(k, id), standings(kind.pool.at(id) + kind.states));
     }
 }
 

@@ -34,9 +34,9 @@ public:
             below = store_.make(place.above, place.node);
         }
         top = store_.make(state, below);
-        const bool matched = ending_[state] && (guaranteed_ || accepts(top));
-        return top | concluded(matched, leads_on(state));
+        return top | concluded(matches(top), leads_on(state));
     }
+    std::optional<bool> holds(Word top) override { return matches(top); }
 
 private:
     // The top of a stack during reductions: a node, and perhaps a state above it that is not in a node yet. There is
@@ -60,6 +60,10 @@ private:
         }
     }
 
+    bool matches(Word top) const {
+        const std::uint32_t state = store_[top].state;
+        return state != kNoState && ending_[state] && (guaranteed_ || accepts(top));
+    }
     // Is the trace in the language if it ends here? With merged tables the reductions at the end may still go wrong.
     bool accepts(Word top) const {
         Place place{top};

@@ -75,6 +75,12 @@ public:
         return next | concluded(matches(), suffix_ || goes_on());
     }
 
+    std::optional<bool> holds(Word word) override {
+        tops_.clear();
+        for_tops(word, [this](std::uint32_t top) { tops_.push_back(top); });
+        return matches();
+    }
+
     std::size_t bytes() const override {
         return StackRunner::bytes() + drafts_.capacity() * sizeof(Draft) + ways_.bytes() +
                (work_.capacity() + pushes_.capacity()) * sizeof(Push) + marks_.capacity() * sizeof(std::uint32_t);

@@ -238,6 +238,12 @@ inline bool TimedRunner::evaluate(const Step& step, std::uint32_t* at, std::uint
     }
 }
 
+std::optional<bool> TimedRunner::holds(Word state) {
+    const std::uint32_t flags = pool_.at(state)[kFlags];
+    if (!delays_.empty() || (flags & kStarted) == 0) return {};
+    return (flags & kHeld) != 0;
+}
+
 Word TimedRunner::say(Word state, unsigned verdicts, Word flags) {
     said_ = verdicts;
     return state | flags | notable_[verdicts];
@@ -273,7 +279,11 @@ Word TimedRunner::step(Word state, EventId event, Origin& origin) {
         }
         values[step.value] = value ? 1 : 0;
     }
-    if (delays_.empty()) return say(state, values[formula_] != 0 ? 1U << TimedMachine::kHolds : 1U << TimedMachine::kFails, kMoved);
+    if (delays_.empty()) {
+        const bool held = values[formula_] != 0;
+        at[kFlags] = (at[kFlags] & ~kHeld) | (held ? kHeld : 0);
+        return say(state, held ? 1U << TimedMachine::kHolds : 1U << TimedMachine::kFails, kMoved);
+    }
     return say(state, delays_.advance(at[kDelay], values, now, scale(at)), kMoved);
 }
 
@@ -281,7 +291,7 @@ Word TimedRunner::step(Word state, EventId event, Origin& origin) {
 
 void TimedRunner::transfer(Archive& archive, Word state) {
     std::uint32_t* at = pool_.at(state);
-    archive.field(at[kFlags], 0, kStarted | TimedMachine::kNanoseconds);
+    archive.field(at[kFlags], 0, kStarted | kHeld | TimedMachine::kNanoseconds);
     store(at + kTime, archive.number(load(at + kTime)));
     for (std::uint32_t k = kBits; k < bits_end_; ++k) archive.field(at[k], 0, 0xFFFFFFFF);
     for (const Step& step : steps_) {

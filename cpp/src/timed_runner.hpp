@@ -22,6 +22,7 @@ public:
     Word step(Word state, EventId event, Origin& origin) override;
     const Outcome& outcome() const override { return outcomes_[said_]; }
     bool alive(Word, Mask dead) const override { return any_free_of(alive_, dead); }
+    std::optional<bool> holds(Word state) override;
     void transfer(Archive& archive, Word state) override;
     std::size_t bytes() const override;
 
@@ -45,10 +46,11 @@ private:
     };
     // The record: these, then the bits, then times, then numbers of groups.
     static constexpr std::uint32_t kTime = 0;   // two words
-    static constexpr std::uint32_t kFlags = 2;  // kStarted, and the scale
+    static constexpr std::uint32_t kFlags = 2;  // kStarted, kHeld, and the scale
     static constexpr std::uint32_t kDelay = 3;
     static constexpr std::uint32_t kBits = 4;
     static constexpr std::uint32_t kStarted = 2;
+    static constexpr std::uint32_t kHeld = 4;  // at the last event; nothing is delayed
 
     static std::uint64_t load(const std::uint32_t* at) {
         std::uint64_t value = 0;

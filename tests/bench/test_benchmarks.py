@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,18 +10,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-BENCHMARKS = (
-    "hasnext",
-    "unsafe_iter",
-    "several",
-    "unsafe_map_iter",
-    "end_to_end",
-    "online",
-    "ltl",
-    "mtl",
-    "memory",
-    "churn",
-    "peers",
+BENCHMARKS = re.findall(
+    r'"(\w+)"', (ROOT / "bench" / "run.py").read_text().partition("BENCHMARKS = (")[2].partition(")")[0]
 )
 PEERS = {"peers": ("reelay", "_nfer"), "mtl": ("reelay", "rtamt")}
 

@@ -238,3 +238,22 @@ def test_a_formula_that_cannot_be_decided_is_refused_unless_allowed(mopsus, tmp_
     status, _, err = mopsus("check", spec, trace)
     assert (status, err.splitlines()[0][:16]) == (2, "error[LOGIC-017]")
     assert mopsus("check", spec, trace, "--allow-unmonitorable")[0] == 0
+
+
+def test_the_end_of_a_trace_for_machines_that_are_no_tables(mopsus, tmp_path):
+    spec, trace = tmp_path / "s.mop", tmp_path / "t.csv"
+    spec.write_text(
+        "Nested(f) { event open(f)\n event close(f)\n cfg : S -> S open S close | epsilon\n @fail }\n"
+        "Timed(f) { event open(f)\n event close(f)\n mtl : close => once[0,2] open }\n"
+        "Calls(f) { event open(f)\n event close(f)\n ptcaret : calls open; returns close; close => (*a) open }\n"
+    )
+    trace.write_text("event,f,time\nopen,1,0\nclose,1,1\nopen,2,1\nopen,3,1\nclose,3,9\n")
+    report = json.loads(mopsus("check", spec, trace, "--at-end", "--json")[1])
+    ends = {(each["spec"], each["presumed"]): each["count"] for each in report["at_end"]}
+    assert ends == {
+        ("Nested", True): 2,
+        ("Nested", False): 1,
+        ("Timed", True): 2,
+        ("Timed", False): 1,
+        ("Calls", True): 3,
+    }

@@ -8,9 +8,11 @@ import json
 import os
 import subprocess
 import sys
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import zstandard
 from trace_support import (
@@ -27,7 +29,8 @@ from trace_support import (
     write_parquet,
 )
 
-from mopsus.events.trace import Format, expand
+import mopsus
+from mopsus.events.trace import Format, check, expand
 from mopsus.model import Event, Pointcut, TraceError
 from mopsus.spec.pointcuts import named
 
@@ -327,6 +330,10 @@ def test_a_crash_of_the_decoder_is_an_error(tmp_path, monkeypatch):
     assert "SIGSEGV" in error.message
 
 
+def second(number: float) -> datetime:
+    return datetime(1970, 1, 1) + timedelta(seconds=number)
+
+
 def test_binary_types_are_normalised(tmp_path):
     table = pa.table(
         {
@@ -344,9 +351,30 @@ def test_binary_types_are_normalised(tmp_path):
         writer.write_table(table)
     spec = spec_of(Event("e", ("a", "b", "c", "d", "f")))
     assert plain(read_rows(spec, path)) == [
-        {"#row": 1, "event": "e", "a": 1, "b": 1.5, "c": "x", "d": b"x", "f": True, "time": 1.0},
-        {"#row": 2, "event": "e", "a": 2, "b": 2.0, "c": "y", "d": b"y", "f": False, "time": 2.5},
+        {"#row": 1, "event": "e", "a": 1, "b": 1.5, "c": "x", "d": b"x", "f": True, "time": second(1)},
+        {"#row": 2, "event": "e", "a": 2, "b": 2.0, "c": "y", "d": b"y", "f": False, "time": second(2.5)},
     ]
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_timestamps_keep_their_unit(tmp_path, unit):
+    rows = {"event": ["ask", "answer", "ask", "answer"], "i": [1, 1, 2, 2], "time": [0, 2, 3, 6]}
+    table = pa.table(rows).set_column(2, "time", pa.array([second(at) for at in rows["time"]], pa.timestamp(unit)))
+    pq.write_table(table, tmp_path / "t.parquet")
+    text = "S(i) { event ask(i)\n event answer(i)\n mtl : unit ms; answer => once[0,2500] ask }"
+    found = []
+    result = check([mopsus.parse(text)["S"]], [str(tmp_path / "t.parquet")], on_verdict=found.append)
+    assert result.error is None
+    assert [(verdict.binding, verdict.time) for verdict in found] == [({"i": 2}, 6000)]
+
+
+def test_a_predicate_sees_timestamps_as_seconds(tmp_path):
+    table = pa.table({"time": pa.array([second(1), second(2.5)], pa.timestamp("us")), "i": [1, 2]})
+    pq.write_table(table, tmp_path / "t.parquet")
+    spec = mopsus.parse("S(i) { event late(i) : row(time > 2)\n ere : late\n @match }")["S"]
+    found = []
+    check([spec], [str(tmp_path / "t.parquet")], on_verdict=found.append)
+    assert [verdict.binding for verdict in found] == [{"i": 2}]
 
 
 def test_binary_columns_take_the_declared_type(tmp_path):

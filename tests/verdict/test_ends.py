@@ -53,7 +53,7 @@ def test_a_logic_without_presumptions_leaves_it_unknown():
 
 
 def test_a_machine_of_another_kind_leaves_it_unknown():
-    assert list(presume(compiled(FSM), [({}, (-1,))])) == [Presumption("Files", "order", {}, None)]
+    assert list(presume(compiled(FSM), [({}, (None,))])) == [Presumption("Files", "order", {}, None)]
 
 
 def test_several_properties_of_one_instance():

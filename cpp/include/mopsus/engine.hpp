@@ -87,9 +87,13 @@ public:
     // Back to the initial state, if the instance is still there.
     virtual bool reset(InstanceRef instance) = 0;
     virtual std::size_t bytes() const = 0;
-    // Every instance that may still report, with the number of its state for each property (-1: its machine has no
-    // numbered states).
-    using Visit = std::function<void(const std::vector<Value>&, const std::vector<std::int64_t>&)>;
+    // Every instance that may still report, with where it stands in each property: the number of the state of a table,
+    // or whether the formula holds now, if the machine can say.
+    struct Standing {
+        std::optional<std::uint32_t> state;
+        std::optional<bool> holds;
+    };
+    using Visit = std::function<void(const std::vector<Value>&, const std::vector<Standing>&)>;
     virtual void each_instance(const Visit& visit) = 0;
     virtual void transfer(Archive& archive) = 0;
     // Hints that a step with this slot is near: bring what is known of it, and then the instances.
@@ -107,13 +111,13 @@ protected:
         for (const auto& machine : program.machines) properties_.emplace_back(*machine, program.events.size());
     }
 
-    std::vector<std::int64_t> state_numbers(const Word* words) const {
-        std::vector<std::int64_t> numbers;
+    std::vector<Standing> standings(const Word* words) const {
+        std::vector<Standing> found(properties_.size());
         for (std::size_t k = 0; k < properties_.size(); ++k) {
-            const Table* table = properties_[k].table();
-            numbers.push_back(table != nullptr ? words[k] / table->events() : -1);
+            if (const Table* table = properties_[k].table()) found[k].state = words[k] / table->events();
+            found[k].holds = properties_[k].holds(words[k]);
         }
-        return numbers;
+        return found;
     }
 
     const Program& program_;

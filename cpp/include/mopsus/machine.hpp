@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "mopsus/origin.hpp"
@@ -55,6 +56,8 @@ public:
     virtual const Outcome& outcome() const = 0;
     // Can the state still lead to a report when the parameters in `dead` never occur again?
     virtual bool alive(Word state, Mask dead) const = 0;
+    // Does the formula hold, or the pattern match, at the last event of the state? Nothing if the machine cannot say.
+    virtual std::optional<bool> holds(Word /*state*/) { return {}; }
     // Writes the state, or reads it into one that is new.
     virtual void transfer(Archive& archive, Word state) = 0;
     virtual std::size_t bytes() const = 0;

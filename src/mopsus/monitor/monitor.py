@@ -210,14 +210,14 @@ class Monitor:
             bytes=core["bytes"],
         )
 
-    def instances(self) -> list[tuple[dict[str, Value], tuple[int, ...]]]:
-        """Every instance that can still report: its binding, and by property the number of its machine's state.
+    def instances(self) -> list[tuple[dict[str, Value], tuple[int | bool | None, ...]]]:
+        """Every instance that can still report: its binding, and by property where it stands.
 
-        The number is -1 where the machine is no table.
+        That is the number of its state if the machine is a table, else whether the formula holds now, or None if
+        the machine cannot say.
         """
         return [
-            (self._binding(values, kinds, serials), tuple(states))
-            for values, kinds, serials, states in self._core.instances()
+            (self._binding(values, kinds, serials), states) for values, kinds, serials, states in self._core.instances()
         ]
 
     def snapshot(self) -> dict[str, Any]:

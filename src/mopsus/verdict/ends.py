@@ -17,8 +17,8 @@ from mopsus.model import BindingMode, Spec, TableMachine, Value
 
 EXAMPLES = 3
 
-Instances: TypeAlias = "Iterable[tuple[Mapping[str, Value], Sequence[int]]]"
-"""Live instances: the values of each, and by property the number of its machine's state, -1 if it has no numbers."""
+Instance: TypeAlias = "tuple[Mapping[str, Value], Sequence[int | bool | None]]"
+"""A live instance: its values, and where it stands by property, as `Monitor.instances` gives it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Endings:
         return iter(sorted(self._found.values(), key=lambda e: (order[e.spec, e.property], rank[e.truth])))
 
 
-def presume(compiled: CompiledSpec, instances: Instances) -> Iterator[Presumption]:
+def presume(compiled: CompiledSpec, instances: Iterable[Instance]) -> Iterator[Presumption]:
     """What to presume of each instance and property that is undecided.
 
     `compiled` is the spec of the monitor, compiled with `at_end`. A property whose logic has no such notion is
@@ -70,20 +70,17 @@ def presume(compiled: CompiledSpec, instances: Instances) -> Iterator[Presumptio
     few parameters, are left out.
     """
     spec = compiled.spec
-    for binding, states in _reporting(spec, list(instances)):
-        for prop, machine, state in zip(spec.properties, compiled.machines, states, strict=True):
-            if isinstance(machine, TableMachine) and state >= 0:
-                truth = machine.presumed[state] if machine.presumed else None
-                if truth is None and (machine.presumed or not machine.alive[state]):
+    for binding, standings in _reporting(spec, list(instances)):
+        for prop, machine, standing in zip(spec.properties, compiled.machines, standings, strict=True):
+            truth = standing if isinstance(standing, bool) else None
+            if isinstance(machine, TableMachine) and standing is not None:
+                truth = machine.presumed[standing] if machine.presumed else None
+                if truth is None and (machine.presumed or not machine.alive[standing]):
                     continue  # decided
-                yield Presumption(spec.name, prop.name, binding, truth)
-            else:
-                yield Presumption(spec.name, prop.name, binding, None)
+            yield Presumption(spec.name, prop.name, binding, truth)
 
 
-def _reporting(
-    spec: Spec, instances: list[tuple[Mapping[str, Value], Sequence[int]]]
-) -> Iterator[tuple[Mapping[str, Value], Sequence[int]]]:
+def _reporting(spec: Spec, instances: list[Instance]) -> Iterator[Instance]:
     mode = spec.modifiers.binding
     if mode is BindingMode.ANY:
         yield from instances

@@ -59,8 +59,20 @@ def column_type(type: DataType) -> ColumnType:
         type = type.value_type
     if pa.types.is_int64(type):
         return ColumnType.INT
-    if pa.types.is_float64(type):
+    if pa.types.is_float64(type) or pa.types.is_timestamp(type):
         return ColumnType.FLOAT
     if pa.types.is_boolean(type):
         return ColumnType.BOOL
     return ColumnType.BYTES if pa.types.is_binary(type) else ColumnType.STR
+
+
+def without_timestamps(array: Array) -> Array:
+    """Timestamps as seconds, for whoever counts with numbers; anything else as it is.
+
+    A float since the epoch has room for microseconds, not for nanoseconds.
+    """
+    pa = require("pyarrow", "an Arrow column")
+    if not pa.types.is_timestamp(array.type):
+        return array
+    microseconds = array.cast(pa.timestamp("us", array.type.tz), safe=False).cast(pa.int64()).cast(pa.float64())
+    return require("pyarrow.compute", "an Arrow column").divide(microseconds, 1e6)

@@ -19,7 +19,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import IO
 
-from mopsus.events.trace.arrow import Table, arrow_type, column_type, require
+from mopsus.events.trace.arrow import Table, arrow_type, column_type, require, without_timestamps
 from mopsus.events.trace.columns import ColumnType
 from mopsus.events.trace.needs import EVENT, ColumnTypes, Needs
 from mopsus.events.trace.rows import convert_rows
@@ -169,6 +169,6 @@ class BinaryReader:
         return Parsed(pa.table(arrays, names=list(self.present)), batch.num_rows)
 
     def _parse_slowly(self, batch: Table, stop: bool) -> Parsed:
-        values = {name: batch.column(name).to_pylist() for name in self.present}
+        values = {name: without_timestamps(batch.column(name)).to_pylist() for name in self.present}
         exact = convert_rows(values, batch.num_rows, self._types, stop=stop)
         return Parsed(exact.rows, exact.count, exact.bad)

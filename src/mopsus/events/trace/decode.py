@@ -18,7 +18,6 @@ from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 Batch: TypeAlias = Any  # pyarrow has no type information
 Column: TypeAlias = Any
@@ -68,7 +67,8 @@ def open_arrow(path: str) -> tuple[Schema, int, Iterator[Batch]]:
 
 
 def normalise(name: str, column: Column) -> Column:
-    """The column as int64, float64, bool, string or binary; event names are dictionary-encoded."""
+    """The column as int64, float64, bool, string or binary; event names are dictionary-encoded, and times may be
+    timestamps."""
     type = column.type
     kinds = pa.types
     if kinds.is_dictionary(type):
@@ -86,9 +86,7 @@ def normalise(name: str, column: Column) -> Column:
     if kinds.is_binary(type) or kinds.is_large_binary(type) or kinds.is_fixed_size_binary(type):
         return column.cast(pa.binary())
     if kinds.is_timestamp(type) and name == TIME:
-        # Seconds; a float since the epoch has room for microseconds, not for nanoseconds.
-        since = column.cast(pa.timestamp("us", type.tz), safe=False)
-        return pc.divide(since.cast(pa.int64()).cast(pa.float64()), 1e6)
+        return column  # exact, and with its unit
     if kinds.is_nested(type):
         raise UnusableError(f"column `{name}` holds {type}, not single values")
     return column.cast(pa.string())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import reduce
 
-from mopsus.events.trace.arrow import Array, Module, Table, column_type, require
+from mopsus.events.trace.arrow import Array, Module, Table, column_type, require, without_timestamps
 from mopsus.events.trace.columns import ColumnType
 from mopsus.events.trace.needs import EVENT
 from mopsus.model import Pointcut
@@ -166,7 +166,7 @@ def plain_array(column: Array) -> Array:
 
 
 def _column(table: Table, name: str) -> Array:
-    return plain_array(table.column(name))
+    return without_timestamps(plain_array(table.column(name)))
 
 
 def _constant(value: bool, table: Table) -> Array:
