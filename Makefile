@@ -53,7 +53,7 @@ lint: $(VENV)/.installed ## style, types and import contracts
 	$(call say,lint: ruff)
 	@$(BIN)/ruff check -q . && $(BIN)/ruff format -q --check .
 	$(call say,lint: mypy --strict)
-	@$(BIN)/mypy --no-error-summary && $(BIN)/mypy --no-error-summary tools/*.py examples/*/*.py
+	@$(BIN)/mypy --no-error-summary && $(BIN)/mypy --no-error-summary tools/*.py examples/*/*.py && $(BIN)/mypy --no-error-summary bench/*.py
 	$(call say,lint: import contracts)
 	@$(call quietly,build/import-linter.log,$(BIN)/lint-imports --cache-dir build/import-linter)
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -243,10 +240,3 @@ def test_machines_of_automata_agree_with_the_definition(automaton, word):
     for length in range(1, len(word) + 1):
         expected = categories_after(automaton, alphabet, word[:length])
         assert machine.categories[run(machine, word[:length])[-1]] - {"?"} == expected - {"?"}
-
-
-@pytest.mark.skipif(shutil.which("autfilt") is None, reason="Spot is not installed")
-def test_spot_reads_what_is_exported():
-    exported = export_machine(compiled("ere", "a b* | c", "a b c"))
-    done = subprocess.run(["autfilt", "--check", "-H"], input=exported.encode(), capture_output=True, check=False)
-    assert done.returncode == 0, done.stderr
