@@ -301,7 +301,8 @@ def _unreachable(each: _Compiled, places: Places) -> list[Diagnostic]:
     machine, prop = each.machine, each.property
     reached = machine.reportable()
     if not reached:
-        goal = " or ".join(f"'{category}'" for category in sorted(machine.goal))
+        asked = {handler.category for handler in prop.handlers} or each.logic.default_goal
+        goal = " or ".join(f"'{category}'" for category in sorted(machine.goal.intersection(asked)))
         span, line = each.place(places, 0, len(prop.formula))
         hint = "whatever happens, the formula is never in a category that someone handles"
         return [Diagnostic("LOGIC-022", f"the property can never report {goal}", span, hint, line, warning=True)]
