@@ -5,6 +5,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstring>
 #include <set>
 
@@ -144,6 +145,16 @@ std::int64_t count(const Columns& self, const std::string& name, const std::vect
     return total;
 }
 
+// `bytes.count` looks at one byte after the other.
+std::int64_t count_byte(nb::handle text, char byte, std::int64_t end) {
+    Py_buffer view;
+    if (PyObject_GetBuffer(text.ptr(), &view, PyBUF_SIMPLE) != 0) throw nb::python_error();
+    const auto* data = static_cast<const char*>(view.buf);
+    const std::int64_t found = std::count(data, data + std::clamp<std::int64_t>(end, 0, view.len), byte);
+    PyBuffer_Release(&view);
+    return found;
+}
+
 }  // namespace
 
 void add_columns(nb::module_& module) {
@@ -160,6 +171,7 @@ void add_columns(nb::module_& module) {
         .def("count", &count, nb::arg("name"), nb::arg("texts"), nb::arg("rows"))
         .def("to_pydict", &to_pydict)
         .def("__arrow_c_array__", &lend, nb::arg("requested_schema").none() = nb::none());
+    module.def("count_byte", &count_byte, nb::arg("text"), nb::arg("byte"), nb::arg("end"));
     module.def("read_csv", &read, nb::arg("block"), nb::arg("width"), nb::arg("fields"));
     module.def("infer_csv", &infer, nb::arg("block"), nb::arg("width"), nb::arg("positions"));
 }

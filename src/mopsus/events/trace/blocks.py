@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from mopsus._core import count_byte
 from mopsus.events.trace.sources import UnreadableError
 
 BLOCK = 1 << 20
@@ -82,7 +83,7 @@ def last_row_end(text: bytearray, quotes: bool, limit: int | None = None) -> int
     if not quotes or (cut and text.find(b'"', 0, cut) < 0):
         return cut or text.find(b"\n", end) + 1
     for _ in range(COUNTINGS):
-        if text.count(b'"', 0, cut) % 2 == 0:
+        if count_byte(text, '"', cut) % 2 == 0:
             break
         cut = text.rfind(b"\n", 0, text.rfind(b'"', 0, cut)) + 1
     else:
