@@ -1,8 +1,7 @@
-"""String rewriting: an event against one of a regular expression, and strings that take quadratically many steps."""
+"""String rewriting: strings that take quadratically many steps."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from statistics import median
 
 from harness import Goal, Row, Side, agree, measure, quotients
@@ -11,18 +10,8 @@ from specs import spec
 import mopsus
 from mopsus.logics import CompiledSpec, compile_spec
 
-CALLS = 2_000_000
-OBJECTS = 1_000
-PER_OBJECT = 4
 SHORT, LONG = 1_000, 5_000
 """N of the series 2^N 1^N 0^N."""
-
-LOCK_RULES = """
-    begin end -> #epsilon . acquire release -> #epsilon .
-    begin release -> #fail . acquire end -> #fail .
-"""
-LOCK_PATTERN = "(begin end | acquire (begin end)* release)*"
-"""What the traces of this benchmark need of the rules: nesting of one level."""
 
 SORTING = {
     ("e1", "e0"): ("e0", "e1"),
@@ -36,81 +25,9 @@ SORTING = {
 }
 """Left and right sides; all left sides are pairs, which is all that the plain loop can do."""
 
-Call = Callable[[object], object]
-
-
-class Lock:
-    """A plain object."""
-
 
 def rows(scale: float) -> list[Row]:
     """All rows of this benchmark."""
-    return [*_lock(scale), *_series(scale)]
-
-
-def calls(emitters: list[Call], objects: list[object], passes: int) -> None:
-    """Four calls for each object, over and over."""
-    first, second, third, fourth = emitters
-    for _ in range(passes):
-        for each in objects:
-            first(each)
-            second(each)
-            third(each)
-            fourth(each)
-
-
-def no_calls(objects: list[object], passes: int) -> None:
-    """The same loop with nothing in it."""
-    for _ in range(passes):
-        for _each in objects:
-            pass
-
-
-def _lock(scale: float) -> list[Row]:
-    objects: list[object] = [Lock() for _ in range(OBJECTS)]
-    passes = max(1, int(CALLS * scale) // (PER_OBJECT * OBJECTS))
-
-    def emitting(logic: str, formula: str) -> Side:
-        declared = " ".join(f"event {event}(l)" for event in ("acquire", "release", "begin", "end"))
-        compiled = compile_spec(spec(f"Case(l) {{ {declared} {logic} : {formula} @fail {{}} }}"))
-
-        def work(monitor: mopsus.Monitor) -> None:
-            calls([monitor.event(name) for name in ("acquire", "begin", "end", "release")], objects, passes)
-            assert monitor.stats().events == PER_OBJECT * OBJECTS * passes
-            assert not monitor.verdicts
-
-        return Side(prepare=lambda: mopsus.Monitor(compiled, history=0), work=work)
-
-    timings = measure(
-        {
-            "ere": emitting("ere", LOCK_PATTERN),
-            "srs": emitting("srs", LOCK_RULES),
-            "srs_scan": emitting("srs_scan", LOCK_RULES),
-            "loop": Side(lambda _: no_calls(objects, passes)),
-        },
-        rounds=9,
-    )
-    loop = timings.pop("loop").seconds
-    each = {
-        name: [(a - b) / (PER_OBJECT * OBJECTS * passes) * 1e9 for a, b in zip(timing.seconds, loop, strict=True)]
-        for name, timing in timings.items()
-    }
-    regular = each.pop("ere")
-    return [
-        Row(
-            case=f"SafeLock, one parameter, online: {name}",
-            unit="ns per call",
-            ours=median(mine),
-            base="a regular expression",
-            theirs=median(regular),
-            ratio=quotients(mine, regular),
-            goal=Goal("≤", 5) if name == "srs" else None,
-        )
-        for name, mine in each.items()
-    ]
-
-
-def _series(scale: float) -> list[Row]:
     short, long = (max(10, int(count * min(1.0, scale * 10))) for count in (SHORT, LONG))
     rules = " ".join(f"{' '.join(left)} -> {' '.join(right) or '#epsilon'} ." for left, right in SORTING.items())
     text = (
