@@ -14,6 +14,9 @@ from hypothesis import strategies as st
 from mopsus.spec import SpecError, format_file, parse_file
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples" / "specs").glob("*.mop"))
+CASES = int(os.environ.get("MOPSUS_CASES", "5000"))
+SHARES = 8
+"""Long tests come in so many parts, so that they can run side by side."""
 PIECES = [
     *(
         "{",
@@ -98,9 +101,10 @@ def test_mutated_examples():
 
 
 @pytest.mark.slow
-def test_mutated_examples_at_length():
-    seed = random.randrange(10**9) if os.environ.get("MOPSUS_RANDOM") else 2
-    run_mutations(seed, int(os.environ.get("MOPSUS_CASES", "5000")))
+@pytest.mark.parametrize("share", range(SHARES))
+def test_mutated_examples_at_length(share):
+    seed = random.randrange(10**9) if os.environ.get("MOPSUS_RANDOM") else 2 + share
+    run_mutations(seed, CASES // SHARES)
 
 
 @settings(max_examples=100, deadline=None)
