@@ -457,7 +457,7 @@ PyObject* PyMonitor::stamp_to_python(const Stamp& stamp) const {
                          stamp.location != 0 && core_.location_is_source(stamp.location) ? Py_True : Py_False);
 }
 
-bool PyMonitor::admit(EventId event, InstanceRef instance, std::uint64_t user, const std::vector<Value>& values) {
+bool PyMonitor::admit(EventId event, InstanceRef instance, std::uint64_t user, const std::vector<Value>& values, Origin& origin) {
     if (callbacks_.admit == nullptr) return true;
     const SavedError saved;
     PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(values.size()));
@@ -467,9 +467,9 @@ bool PyMonitor::admit(EventId event, InstanceRef instance, std::uint64_t user, c
         if (state == 'd') Py_SETREF(value, Py_NewRef(Py_None));
         PyTuple_SET_ITEM(tuple, p, value);
     }
-    PyObject* result = PyObject_CallFunction(callbacks_.admit, "i(KIII)ON", static_cast<int>(event),
+    PyObject* result = PyObject_CallFunction(callbacks_.admit, "i(KIII)ONN", static_cast<int>(event),
                                              static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(instance.engine)), instance.kind,
-                                             instance.id, instance.serial, user != 0 ? as_object(user) : Py_None, tuple);
+                                             instance.id, instance.serial, user != 0 ? as_object(user) : Py_None, tuple, stamp_to_python(origin.stamp()));
     bool yes = true;
     if (result == nullptr) {
         fault();

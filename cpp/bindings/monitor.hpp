@@ -27,7 +27,7 @@ namespace mopsus::python {
 // What the Python side supplies; each may be None.
 struct Callbacks {
     PyObject* report = nullptr;  // (property, category, final, event, values, states, serials, stamp, witness, instance, user)
-    PyObject* admit = nullptr;   // (event, instance, user, values) -> bool
+    PyObject* admit = nullptr;   // (event, instance, user, values, stamp) -> bool
     PyObject* fork = nullptr;    // (user or None) -> user
     PyObject* save = nullptr;    // (user) -> str
     PyObject* load = nullptr;    // (str) -> user
@@ -93,7 +93,7 @@ public:
 
     void report(Report&& report) override;
     void event_done() override;
-    bool admit(EventId event, InstanceRef instance, std::uint64_t user, const std::vector<Value>& values) override;
+    bool admit(EventId event, InstanceRef instance, std::uint64_t user, const std::vector<Value>& values, Origin& origin) override;
     std::uint64_t fork(std::uint64_t parent) override;
     void drop(std::uint64_t user) override;
     std::string save(std::uint64_t user) override;

@@ -104,7 +104,7 @@ void FlatEngine::step(EventId event, const Slot* slots, Origin& origin) {
     if (done_[slot]) return;
     if (program_.events[event].guarded) {
         const InstanceRef self{this, 0, slot, domains_[0]->serial(slot)};
-        if (!listener_.admit(event, self, program_.variables ? users_[slot] : 0, values(slot))) return;
+        if (!listener_.admit(event, self, program_.variables ? users_[slot] : 0, values(slot), origin)) return;
     }
     std::uint32_t* words = at(slot);
     // Few specifications have many properties; remember the rows before the step on the stack.

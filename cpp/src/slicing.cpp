@@ -370,7 +370,7 @@ void SlicingEngine::take_guarded(const Plan& plan, Id id, EventId event, Turn& t
     for (const InstanceRef& one : everyone) {
         if (!present(one)) continue;
         const std::uint64_t user = program_.variables ? Domain::load64(record(one.kind, one.id) + instances_[one.kind].user) : 0;
-        if (listener_.admit(event, one, user, report_values(one.kind, one.id)) && present(one))
+        if (listener_.admit(event, one, user, report_values(one.kind, one.id), turn.origin) && present(one))
             take(one.kind, one.id, event, turn);
     }
 }

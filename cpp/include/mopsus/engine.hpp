@@ -53,7 +53,7 @@ public:
     // In a batch of an `immediate` program: an event is done, the next one is yet to come.
     virtual void event_done() {}
     // Before an instance takes a guarded event: may it?
-    virtual bool admit(EventId, InstanceRef, std::uint64_t /*user*/, const std::vector<Value>&) { return true; }
+    virtual bool admit(EventId, InstanceRef, std::uint64_t /*user*/, const std::vector<Value>&, Origin&) { return true; }
     // The listener's word for a new instance, derived from another's word (0: from nothing).
     virtual std::uint64_t fork(std::uint64_t /*parent*/) { return 0; }
     virtual void drop(std::uint64_t /*user*/) {}

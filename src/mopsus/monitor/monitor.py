@@ -345,10 +345,15 @@ class Monitor:
         return instance
 
     def _admit(
-        self, event: int, reference: tuple[int, int, int, int], user: Instance | None, values: tuple[Any, ...]
+        self,
+        event: int,
+        reference: tuple[int, int, int, int],
+        user: Instance | None,
+        values: tuple[Any, ...],
+        stamp: _core.Stamp,
     ) -> bool:
         instance = user if user is not None else Instance(self)
-        instance._reference, instance.verdict = reference, None
+        instance._reference, instance.verdict, instance.location = reference, None, _place(stamp)[2]
         condition, action = self._conditions[event], self._actions[event]
         if condition is not None and not condition(instance, values):
             return False
