@@ -26,7 +26,7 @@ class Monitor:
         synchronized: bool,
         decentralized: bool,
         report: Callable[..., None] | None,
-        admit: Callable[[int, Instance, Any, tuple[Any, ...]], bool] | None,
+        admit: Callable[[int, Instance, Any, tuple[Any, ...], Stamp], bool] | None,
         fork: Callable[[Any], Any] | None,
         save: Callable[[Any], str] | None,
         load: Callable[[str], Any] | None,
