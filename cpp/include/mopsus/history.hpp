@@ -55,7 +55,7 @@ public:
     }
     std::size_t bytes() const { return (chunks_.size() + spare_.size()) * (words() << kChunkBits) * sizeof(Word); }
 
-    static constexpr unsigned kChunkBits = 17;
+    static constexpr unsigned kChunkBits = 18;
 
 private:
     enum : std::size_t { kBefore, kPacked, kNarrow, kEvent = 1, kRow, kLocation = 4, kTime, kWide = 7 };
