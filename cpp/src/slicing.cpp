@@ -424,6 +424,7 @@ void SlicingEngine::conclude(unsigned k, Id id, EventId event, const Word* befor
 }
 
 void SlicingEngine::compact_history() {
+    if (history_.put_off(counts_.alive())) return;
     history_.compact([&](auto&& visit) {
         for (InstanceKind& kind : instances_)
             for (Id id = 1; id <= kind.pool.last(); ++id)

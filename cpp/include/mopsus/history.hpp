@@ -132,6 +132,13 @@ public:
     }
     // Is it time to forget what no instance can reach?
     bool full() const { return log_.size() >= capacity_; }
+    // A log that so many instances may need most of is not worth copying while it is small.
+    bool put_off(std::size_t instances) {
+        const std::size_t enough = std::min(2 * instances * limit_, kSmall);
+        if (log_.size() >= enough) return false;
+        capacity_ = enough;
+        return true;
+    }
     // `each_head(visit)` calls `visit` with a reference to the head of every instance.
     template <class EachHead>
     void compact(EachHead&& each_head) {
@@ -178,6 +185,7 @@ public:
 
 private:
     static constexpr std::size_t kSmallest = std::size_t{1} << EventLog::kChunkBits;
+    static constexpr std::size_t kSmall = std::size_t{1} << 22;
     static constexpr std::size_t kTogether = 16;
     std::uint32_t limit_;
     std::size_t capacity_ = kSmallest;
