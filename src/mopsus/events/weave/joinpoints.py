@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
-from typing import Any, TypeAlias
+from types import ModuleType
+from typing import Any, Protocol, TypeAlias
 
 
 class Moment(IntEnum):
@@ -69,6 +70,15 @@ class Tap:
     """By parameter: the event is sent only if each value has its type."""
     admits: Admits | None = None
     """Whatever else must hold; None: nothing."""
+    target: Types = None
+    """What the target must be an instance of, whether or not it is a parameter."""
+    exact: bool = False
+    """The type of the target must be (one of) `target` itself; an instance of a subclass is none."""
+    entry: bool = False
+    """Only if this very callable is what the type of the target has under its name: not when an override calls it
+    by `super()`."""
+    at_most: int | None = None
+    """Only if no more arguments are given than this, by position or name; the target does not count."""
 
 
 class Operation(StrEnum):
@@ -114,3 +124,27 @@ class Advised:
     holder: object
     name: str
     taps: tuple[Tap, ...] = field(default=())
+    operation: Operation = Operation.CALL
+    """CALL; GET, SET or DELETE for what a property or slot of a class does."""
+    default: Callable[..., Any] | None = None
+    """What is called if `holder` has no attribute of its own by that name: the advice is put there all the same, and
+    taken away in the end. None: where the attribute is inherited from is the place."""
+
+
+class Weaving(Protocol):
+    """What the import hook asks of whoever weaves."""
+
+    @property
+    def rewrites(self) -> tuple[Rewrite, ...]:
+        """The operations that are tapped in rewritten code."""
+
+    @property
+    def definitions(self) -> frozenset[str]:
+        """Names of functions that code at module level may define and call before its module is loaded: in the main
+        program, `def` at module level gets `defined` as its innermost decorator. `*`: all names."""
+
+    def defined(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """What takes the place of a function that was just defined."""
+
+    def module_loaded(self, module: ModuleType) -> None:
+        """The module has been executed."""
