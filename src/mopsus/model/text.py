@@ -6,6 +6,7 @@ sequence, direction override or lone surrogate gets through, and nothing is long
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 
 from mopsus.model import ObjectRef, Value, Verdict, WitnessEvent
@@ -72,9 +73,20 @@ def show_place(item: Verdict | WitnessEvent, known: str = "") -> str:
     row = "" if item.row is None else f"row {item.row}"
     if in_trace and row and place in ("", known):
         return row
-    if in_trace or not row:
+    if in_trace:
         return " ".join(part for part in (printable(place), row) if part)
-    return f"{printable(place)} ({row})"
+    return f"{printable(place)} ({row})" if row else printable(short_path(place))
+
+
+def short_path(path: str) -> str:
+    """A path below the current folder without it; any other as it is."""
+    if not os.path.isabs(path):
+        return path
+    try:
+        here = os.path.join(os.getcwd(), "")
+    except OSError:  # the folder is gone
+        return path
+    return path.removeprefix(here)
 
 
 def source_of(item: Verdict | WitnessEvent) -> str:
