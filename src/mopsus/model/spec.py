@@ -152,9 +152,10 @@ class Spec:
                 return event
         raise KeyError(name)
 
-    if TYPE_CHECKING:  # the engine is a later stage, so the top-level package binds this
+    def monitor(
+        self, on_verdict: Callable[[Verdict], object] | None = None, *, history: int = 32, allow_code: bool = True
+    ) -> Monitor:
+        """A new monitor for this spec; see `mopsus.Monitor`."""
+        import mopsus  # the engine is a later stage, so only the top-level package may know it
 
-        def monitor(
-            self, on_verdict: Callable[[Verdict], object] | None = None, *, history: int = 32, allow_code: bool = True
-        ) -> Monitor:
-            """A new monitor for this spec; see `mopsus.Monitor`."""
+        return mopsus.Monitor(self, on_verdict, history=history, allow_code=allow_code)
