@@ -33,9 +33,7 @@ __all__ = [
 if not TYPE_CHECKING:  # a type checker must see the names above, and no others
     _MODEL = ("MopsusError", "Severity", "Spec", "Verdict", "WitnessEvent")
     _SPEC = ("event", "load", "param", "parse", "property", "specification", "var")
-    _HOMES = (
-        {"Monitor": "mopsus.monitor"} | dict.fromkeys(_MODEL, "mopsus.model") | dict.fromkeys(_SPEC, "mopsus.spec")
-    )
+    _HOMES = {"Monitor": "mopsus.monitor"} | dict.fromkeys(_MODEL, "mopsus.model") | dict.fromkeys(_SPEC, "mopsus.spec")
 
     def __getattr__(name: str) -> object:
         if name not in _HOMES:
