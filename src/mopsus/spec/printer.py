@@ -147,6 +147,11 @@ def _conjuncts(event: Event) -> list[str]:
     return parts + ([f"condition({event.condition.text})"] if event.condition else [])
 
 
+def print_pointcut(pointcut: Pointcut) -> str:
+    """The canonical text of a pointcut."""
+    return _pointcut(pointcut, 0)
+
+
 def _pointcut(pointcut: Pointcut, outer: int) -> str:
     """`outer` is how tightly the text around binds: 0 nothing or `||`, 1 `&&`, 2 `!`."""
     match pointcut.kind:
