@@ -69,7 +69,7 @@ class Arguments:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """One case of a pointcut: all `points` match, none of `without`, and each other primitive holds (or not, if False)."""
+    """One case of a pointcut: all `points` match, none of `without`, and the others hold (or do not, if False)."""
 
     points: tuple[Pointcut, ...]
     without: tuple[Pointcut, ...]

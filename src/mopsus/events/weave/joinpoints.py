@@ -11,7 +11,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from types import ModuleType
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, TypeVar
+
+T = TypeVar("T")
 
 
 class Moment(IntEnum):
@@ -140,11 +142,11 @@ class Weaving(Protocol):
 
     @property
     def definitions(self) -> frozenset[str]:
-        """Names of functions that code at module level may define and call before its module is loaded: in the main
-        program, `def` at module level gets `defined` as its innermost decorator. `*`: all names."""
+        """Names of functions and classes that the main program may define and use before it has been executed: there
+        `def` at module level gets `defined` as its innermost decorator, `class` as its outermost. `*`: all names."""
 
-    def defined(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """What takes the place of a function that was just defined."""
+    def defined(self, made: T) -> T:
+        """What takes the place of a function or class that was just defined."""
 
     def module_loaded(self, module: ModuleType) -> None:
         """The module has been executed."""
