@@ -79,6 +79,9 @@ public:
     bool reset(std::uint64_t engine, InstanceRef instance);
     void close();
     bool closed() const { return closed_; }
+    // The exception that is set is reported as a fault of monitoring, unless it is Ctrl-C or an order to exit: that one is
+    // raised by the next event that can.
+    void fault();
     // Act on deaths noted so far.
     void settle();
     Monitor& core() { return core_; }
@@ -133,7 +136,6 @@ private:
     void deliver();
     Watcher& watcher(Engine& engine, unsigned parameter);
     void unwatch_all(Engine& engine);
-    void fault();
     bool live(Engine& engine, unsigned p, const Value& value) const;
     PyObject* stamp_to_python(const Stamp& stamp) const;
 
