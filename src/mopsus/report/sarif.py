@@ -98,11 +98,12 @@ def _result(group: Group, rule_index: dict[str, int], places: _Places, options: 
     rule = _rule_id(key.spec, key.property)
     explanation = options.explain(first)
     times = [f"Seen {count(group.count, 'time')}."] if group.count > 1 else []
+    notes = [printable(note, 1000) for note in options.notes_on(group)]
     result: Json = {
         "ruleId": rule,
         "ruleIndex": rule_index[rule],
         "level": group.severity.value,
-        "message": {"text": "\n".join([explanation.message, *explanation.remarks, *times])},
+        "message": {"text": "\n".join([explanation.message, *explanation.remarks, *times, *notes])},
         "occurrenceCount": min(group.count, 2**31 - 1),
         "partialFingerprints": {"mopsusFinding/v1": _fingerprint(group)},
         "properties": {"category": printable(key.category), "binding": show_binding(first.binding)},

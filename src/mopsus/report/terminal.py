@@ -33,10 +33,11 @@ STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.
 class TerminalReporter:
     """Shows findings at the end, or with `live` as they come; ends with the summary line."""
 
-    def __init__(self, destination: Destination, options: Options) -> None:
+    def __init__(self, destination: Destination, options: Options, groups: Groups | None = None) -> None:
+        """`groups`: findings that are known already."""
         self._output = Output(destination)
         self._options = options
-        self._groups = Groups()
+        self._groups = groups if groups is not None else Groups()
 
     def add(self, verdict: Verdict) -> None:
         group = self._groups.add(verdict)
@@ -121,6 +122,8 @@ class TerminalReporter:
             yield Padding(Text(remark, "italic"), (0, 0, 0, 2))
         if others := _others(group):
             yield Padding(Text(others, "dim"), (0, 0, 0, 2))
+        for note in self._options.notes_on(group):
+            yield Padding(Text(printable(note, 1000)), (0, 0, 0, 2))
 
 
 FORMAT = Format("terminal", "for people, in a terminal", ".txt", TerminalReporter)

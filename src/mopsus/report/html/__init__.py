@@ -132,6 +132,7 @@ def _finding(group: Group, spec: Spec, options: Options, *, unfolded: bool) -> s
     explanation = options.explain(first)
     remarks = "".join(f'<p class="remark">{_code(remark)}</p>' for remark in explanation.remarks)
     others = _examples(group.examples[1:], group.more)
+    notes = "".join(f'<p class="doc">{_text(note)}</p>' for note in options.notes_on(group))
     return (
         f'<details class="finding" data-severity="{group.severity.value}"{" open" if unfolded else ""}><summary>'
         f'<span><b class="chip {group.severity.value}">{group.severity.value}</b></span>'
@@ -140,7 +141,7 @@ def _finding(group: Group, spec: Spec, options: Options, *, unfolded: bool) -> s
         f"<small>{_text(show_place(first))}</small></span>"
         f'<span class="count">{group.count:,}</span></summary>\n'
         f'<div class="story"><div>{_doc(spec)}{_source(explanation.code)}'
-        f"{_timeline(explanation, group.severity)}{remarks}{others}</div>"
+        f"{_timeline(explanation, group.severity)}{remarks}{others}{notes}</div>"
         f"{_machine(machine, spec, key.property, options)}</div></details>"
     )
 
