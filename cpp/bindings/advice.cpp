@@ -192,7 +192,8 @@ PyObject* make(PyTypeObject*, PyObject* args, PyObject* named) {
     self->taps = served;
     self->has_target = has_target;
     const unsigned long flags = PyType_GetFlags(Py_TYPE(original));
-    self->bound_by_get = has_target && type == binding_type && (flags & Py_TPFLAGS_METHOD_DESCRIPTOR) == 0;
+    self->bound_by_get = has_target && type == binding_type && (flags & Py_TPFLAGS_METHOD_DESCRIPTOR) == 0 &&
+                         Py_TYPE(original) != &PyClassMethodDescr_Type;
     self->offset = (flags & Py_TPFLAGS_HAVE_VECTORCALL) != 0 && !self->bound_by_get ? Py_TYPE(original)->tp_vectorcall_offset : 0;
     self->vectorcall = suited(self);
     return reinterpret_cast<PyObject*>(self);
@@ -316,14 +317,14 @@ PyObject* set_type_attribute(PyObject*, PyObject* args) {
     PyObject* type = nullptr;
     PyObject* name = nullptr;
     PyObject* value = nullptr;
-    if (!PyArg_ParseTuple(args, "O!UO", &PyType_Type, &type, &name, &value)) return nullptr;
+    if (!PyArg_ParseTuple(args, "O!U|O", &PyType_Type, &type, &name, &value)) return nullptr;
     auto* holder = reinterpret_cast<PyTypeObject*>(type);
 #if PY_VERSION_HEX >= 0x030C0000
     const Owned own(PyType_GetDict(holder));
 #else
     const Owned own(Py_XNewRef(holder->tp_dict));
 #endif
-    if (!own || PyDict_SetItem(own.get(), name, value) < 0) return nullptr;
+    if (!own || (value != nullptr ? PyDict_SetItem(own.get(), name, value) : PyDict_DelItem(own.get(), name)) < 0) return nullptr;
     PyType_Modified(holder);
     Py_RETURN_NONE;
 }
@@ -333,7 +334,7 @@ PyMethodDef functions[] = {
     {"taps", taps_of, METH_O, "The taps that an advice serves."},
     {"serve", serve, METH_VARARGS, "Give an advice other taps."},
     {"skip", leave_out, METH_O, "Leave out what an `around` event is about, with this result; False if there is nothing to leave out."},
-    {"set_type_attribute", set_type_attribute, METH_VARARGS, "Replace an attribute in the dictionary of any type."},
+    {"set_type_attribute", set_type_attribute, METH_VARARGS, "Set an attribute in the dictionary of any type; without a value, delete it."},
     {nullptr, nullptr, 0, nullptr},
 };
 
