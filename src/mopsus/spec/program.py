@@ -81,6 +81,11 @@ class Branch:
         return self.points[0].kind
 
 
+def parse_types(text: str | None) -> Pattern:
+    """The classes that the type of a parameter names; none at all: anything."""
+    return _pattern(text)[0] if text else ()
+
+
 class TooManyBranchesError(ValueError):
     """A pointcut falls into too many cases."""
 
