@@ -1,0 +1,59 @@
+// Places in rewritten code: what stands there does what was written, and serves taps.
+#pragma once
+
+#include <Python.h>
+
+#include "taps.hpp"
+#include "unobserved.hpp"
+
+namespace mopsus::python {
+
+// A place, or all places of a module that are alike. Its taps may be replaced at any time.
+struct Site {
+    PyObject_HEAD
+    vectorcallfunc call;
+    PyObject* subject;  // name of an attribute, or the function that a call is about; or null
+    Taps* first;        // iter, get, enter, or the only ones; null if there are none
+    Taps* second;       // next, set, exit
+    Taps* third;        // delete
+};
+
+// Serve the taps of something that failed: an exception is set, or an iteration has come to its end and none is.
+// Both stay as they are; false if the program is to stop instead.
+bool serve_raising(const Taps& taps, Occasion occasion);
+
+// What happens, with its taps served before and after; `action` gives a new reference, or null. An exception that it
+// leaves unset is the end of an iteration.
+template <class Action>
+PyObject* perform(Taps* served, Occasion occasion, Action&& action) {
+    if (served == nullptr || Unobserved::now()) return action();
+    const HeldTaps taps(served);
+    for (const Tap* tap : taps->before)
+        if (!tap->serve(occasion)) return nullptr;
+    if (!taps->around.empty()) {
+        Skippable skippable;
+        for (const Tap* tap : taps->around)
+            if (!tap->serve(occasion)) return nullptr;
+        if (skippable.skipped()) return skippable.result();
+    }
+    PyObject* result = action();
+    if (result == nullptr) {
+        if (!taps->raising.empty()) serve_raising(*taps.operator->(), occasion);
+        return nullptr;
+    }
+    occasion.result = result;
+    for (const Tap* tap : taps->returning) {
+        if (tap->serve(occasion)) continue;
+        Py_DECREF(result);
+        return nullptr;
+    }
+    return result;
+}
+
+// How a site is called, by the name of its kind; null if there is no such kind.
+vectorcallfunc iterating(const char* kind);
+
+bool prepare_iterating(PyObject* module);
+bool prepare_sites(PyObject* module);
+
+}  // namespace mopsus::python

@@ -1,0 +1,173 @@
+"""Stage 4: the import hook: tells when a module has been executed, and executes rewritten code where that is asked for.
+
+The loader of a module is replaced for the time of loading only: the module, its spec and whoever asks them see the
+original.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import site
+import sys
+import sysconfig
+from collections.abc import Callable, Iterable, Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, cast
+
+from mopsus.events.weave.joinpoints import Operation, Weaving
+from mopsus.events.weave.rewrite import Plan, rewrite
+from mopsus.events.weave.sites import SITES, concerns
+
+
+class Hook:
+    """Weaves modules as they are imported, from `install` to `remove`. Several may be installed at a time."""
+
+    def __init__(self, weaving: Weaving) -> None:
+        self.weaving = weaving
+        self.rewrites = weaving.rewrites
+        self._defined = weaving.defined
+        self.too_deep: list[str] = []
+        """Files that could not be rewritten, because an expression is deeper than Python's own compiler takes."""
+
+    def install(self) -> None:
+        """Modules that are imported from now on are woven; taps are served in those that were rewritten before."""
+        SITES.start(self.rewrites, self._defined)
+        _FINDER.hooks.append(self)
+        if _FINDER not in sys.meta_path:
+            sys.meta_path.insert(0, _FINDER)
+
+    def remove(self) -> None:
+        """Modules are imported as before. Code that was rewritten stays, and serves no taps."""
+        _FINDER.hooks.remove(self)
+        if not _FINDER.hooks and _FINDER in sys.meta_path:
+            sys.meta_path.remove(_FINDER)
+        SITES.stop(self.rewrites, self._defined)
+
+    def main_code(self, source: bytes, path: str) -> CodeType:
+        """The code of a main program, where functions are told of as soon as they are defined."""
+        definitions = frozenset(name for hook in _FINDER.hooks for name in hook.weaving.definitions)
+        code = _FINDER.rewritten(lambda _: source, path, "__main__", definitions)
+        return code or compile(source, path, "exec", dont_inherit=True)
+
+
+class _Finder(MetaPathFinder):
+    """Finds what the other finders find, with a loader that weaves."""
+
+    def __init__(self) -> None:
+        self.hooks: list[Hook] = []
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        for finder in sys.meta_path:
+            if finder is self or not hasattr(finder, "find_spec"):
+                continue
+            spec = finder.find_spec(fullname, path, target)
+            if spec is not None:
+                if spec.loader is not None and hasattr(spec.loader, "exec_module"):
+                    spec.loader = _WeavingLoader(spec.loader)
+                return spec
+        return None
+
+    def loaded(self, module: ModuleType) -> None:
+        """Tell that a module has been executed."""
+        for hook in tuple(self.hooks):
+            hook.weaving.module_loaded(module)
+
+    def rewritten(
+        self, read: Callable[[str], bytes], path: str, module: str, definitions: frozenset[str] = frozenset()
+    ) -> CodeType | None:
+        """The rewritten code of a module; None if it has nothing to rewrite."""
+        if module.partition(".")[0] == "mopsus":
+            return None
+        own = module == "__main__" or not path.startswith(_INSTALLED)
+        asked = (each for hook in self.hooks for each in hook.rewrites if concerns(each, module, own=own))
+        plan = Plan.of(asked, definitions)
+        if not plan:
+            return None
+        source = read(path)
+        if not _candidate(source, plan):
+            return None
+        try:
+            tree = ast.parse(source, path)
+            places = rewrite(tree, plan, module)
+            code: CodeType = compile(tree, path, "exec", dont_inherit=True)
+        except RecursionError:
+            for hook in self.hooks:
+                hook.too_deep.append(path)
+            return None
+        except (SyntaxError, ValueError):
+            return None  # whoever compiles it as it is will complain
+        SITES.need(module, places, own=own)
+        return code
+
+
+_FINDER = _Finder()
+
+
+class _WeavingLoader(Loader):
+    """Stands for a loader until its module is executed."""
+
+    def __init__(self, original: Loader) -> None:
+        self._original = original
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._original, name)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        return self._original.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        original = self._original
+        if module.__spec__ is not None:
+            module.__spec__.loader = original
+        module.__loader__ = original
+        code = None
+        if isinstance(original, SourceFileLoader):
+            code = _FINDER.rewritten(original.get_data, original.path, module.__name__)
+        if code is None:
+            original.exec_module(module)
+        else:
+            _call_with_frames_removed(code, module.__dict__)
+        _FINDER.loaded(module)
+
+
+def _call_with_frames_removed(code: CodeType, namespace: dict[str, Any]) -> None:
+    exec(code, namespace)
+
+
+def _hide_from_tracebacks(*functions: FunctionType) -> None:
+    """The interpreter leaves out of tracebacks whatever looks like this: its own import system."""
+    for function in functions:
+        function.__code__ = function.__code__.replace(co_filename="<frozen importlib._bootstrap_external>")
+
+
+_hide_from_tracebacks(cast(FunctionType, _call_with_frames_removed), cast(FunctionType, _WeavingLoader.exec_module))
+
+
+_CANDIDATES = {
+    Operation.ITER: rb"\bfor\b|\biter\b|\*|\byield\b|,[^=\n]*=",
+    Operation.NEXT: rb"\bfor\b|\bnext\b|\*|\byield\b|,[^=\n]*=",
+}
+
+
+def _candidate(source: bytes, plan: Plan) -> bool:
+    """Whether there may be something to rewrite: decided by the text alone, which is much quicker than parsing it."""
+    if plan.definitions:
+        return True
+    return any(re.search(_CANDIDATES[operation], source) for operation in plan.names)
+
+
+def _folders() -> Iterable[str]:
+    """Where the standard library and installed packages are."""
+    names = ("stdlib", "platstdlib", "purelib", "platlib")
+    yield from (sysconfig.get_path(name) for name in names)
+    yield from site.getsitepackages()
+    yield site.getusersitepackages()
+
+
+_INSTALLED = tuple({str(Path(folder)) + "/" for folder in _folders()})
