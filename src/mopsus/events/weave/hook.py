@@ -16,11 +16,15 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from mopsus.events.weave.joinpoints import Operation, Weaving
 from mopsus.events.weave.rewrite import Plan, rewrite
 from mopsus.events.weave.sites import SITES, concerns
+
+
+Prepare: TypeAlias = "Callable[[ast.Module, bytes], object]"
+"""Changes the syntax tree of a source."""
 
 
 class Hook:
@@ -79,7 +83,12 @@ class _Finder(MetaPathFinder):
             hook.weaving.module_loaded(module)
 
     def rewritten(
-        self, read: Callable[[str], bytes], path: str, module: str, definitions: frozenset[str] = frozenset()
+        self,
+        read: Callable[[str], bytes],
+        path: str,
+        module: str,
+        definitions: frozenset[str] = frozenset(),
+        prepare: Prepare | None = None,
     ) -> CodeType | None:
         """The rewritten code of a module; None if it has nothing to rewrite."""
         if module.partition(".")[0] == "mopsus":
@@ -94,6 +103,8 @@ class _Finder(MetaPathFinder):
             return None
         try:
             tree = ast.parse(source, path)
+            if prepare is not None:
+                prepare(tree, source)
             places = rewrite(tree, plan, module)
             code: CodeType = compile(tree, path, "exec", dont_inherit=True)
         except RecursionError:
@@ -107,6 +118,12 @@ class _Finder(MetaPathFinder):
 
 
 _FINDER = _Finder()
+
+
+def rewritten_code(path: str, module: str, prepare: Prepare) -> CodeType | None:
+    """For a loader that itself changes the syntax trees of modules, which `prepare` does: the code with both changes;
+    None if there is nothing to rewrite, so that the loader does its work alone."""
+    return _FINDER.rewritten(lambda name: Path(name).read_bytes(), path, module, prepare=prepare)
 
 
 class _WeavingLoader(Loader):
