@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from mopsus.events.weave.api import install, weave
     from mopsus.model import MopsusError, Severity, Spec, Verdict, WitnessEvent
     from mopsus.monitor import Monitor
     from mopsus.spec import event, load, param, parse, property, specification, var
@@ -22,18 +23,21 @@ __all__ = [
     "Verdict",
     "WitnessEvent",
     "event",
+    "install",
     "load",
     "param",
     "parse",
     "property",
     "specification",
     "var",
+    "weave",
 ]
 
 if not TYPE_CHECKING:  # a type checker must see the names above, and no others
     _MODEL = ("MopsusError", "Severity", "Spec", "Verdict", "WitnessEvent")
     _SPEC = ("event", "load", "param", "parse", "property", "specification", "var")
     _HOMES = {"Monitor": "mopsus.monitor"} | dict.fromkeys(_MODEL, "mopsus.model") | dict.fromkeys(_SPEC, "mopsus.spec")
+    _HOMES |= dict.fromkeys(("install", "weave"), "mopsus.events.weave.api")
 
     def __getattr__(name: str) -> object:
         if name not in _HOMES:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from threading import RLock
-from types import FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import TypeVar, cast
 
 from mopsus import _core
@@ -104,7 +104,7 @@ class Weaver:
             self._placements.undo()
             self._placed.clear()
 
-    def main_code(self, source: bytes, path: str) -> object:
+    def main_code(self, source: bytes, path: str) -> CodeType:
         """The code of a main program, woven."""
         assert self._hook is not None, "the weaver has not been started"
         return self._hook.main_code(source, path)

@@ -1,0 +1,174 @@
+"""Stage 4: a Python program run as `python script.py` or `python -m module` would run it, but woven."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+import threading
+import traceback
+from dataclasses import dataclass
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from pathlib import Path
+from types import CodeType, ModuleType
+
+from mopsus.events.weave.weaver import Weaver
+from mopsus.model import MopsusError
+
+FAILED, INTERRUPTED = 1, 130
+
+
+class LaunchError(MopsusError):
+    """There is no program to run."""
+
+    code = "WEAVE-001"
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program: a script (also a folder or archive with a `__main__.py`) or a module, and its arguments."""
+
+    name: str
+    is_module: bool = False
+    arguments: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a program ended: its exit status, as the shell would see it."""
+
+    status: int
+    interrupted: bool = False
+
+
+def launch(program: Program, weaver: Weaver) -> Ended:
+    """Run a program to its end, its threads included, with everything woven that the weaver knows.
+
+    The weaver is started when the program has been found, and stopped when it has ended. Errors of the program are
+    shown as Python shows them.
+    """
+    own = sys.modules["__main__"], list(sys.argv), list(sys.path)
+    try:
+        module, path, code = _find(program)
+        sys.argv = [path, *program.arguments]
+        sys.modules["__main__"] = module
+        weaver.start()
+        try:
+            ended = _execute(module, path, code, weaver)
+            _wait_for_threads()
+        finally:
+            weaver.stop(ended=True)
+        return ended
+    finally:
+        sys.modules["__main__"], sys.argv[:], sys.path[:] = own
+
+
+def _execute(module: ModuleType, path: str, code: CodeType | None, weaver: Weaver) -> Ended:
+    try:
+        if code is None:
+            code = weaver.main_code(Path(path).read_bytes(), path)
+        exec(code, vars(module))
+    except SystemExit as request:
+        return Ended(_status(request))
+    except KeyboardInterrupt as error:
+        _show(error)
+        return Ended(INTERRUPTED, interrupted=True)
+    except BaseException as error:
+        _show(error)
+        return Ended(FAILED)
+    return Ended(0)
+
+
+def _status(request: SystemExit) -> int:
+    """The status that an interpreter would end with, after it has said what there is to say."""
+    if request.code is None:
+        return 0
+    if isinstance(request.code, int):
+        return request.code & 0xFF
+    print(request.code, file=sys.stderr)  # noqa: T201 - what the interpreter does
+    return FAILED
+
+
+def _show(error: BaseException) -> None:
+    """Show an error with the program's part of its traceback."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
+        trace = trace.tb_next
+    if sys.excepthook is not sys.__excepthook__:
+        sys.excepthook(type(error), error, trace)
+    else:
+        traceback.print_exception(type(error), error, trace)
+
+
+def _wait_for_threads() -> None:
+    """Threads that are no daemons belong to the program."""
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread() and not thread.daemon:
+            thread.join()
+
+
+def _find(program: Program) -> tuple[ModuleType, str, CodeType | None]:
+    """The main module, the path of its source, and its code if that cannot be woven."""
+    if program.is_module:
+        return _find_module(program.name)
+    path = program.name
+    if not os.path.exists(path):
+        raise LaunchError(f"there is no program {path}", hint="name a script, or a module by -m")
+    if os.path.isdir(path) or not _is_source(path):
+        sys.path[0] = path
+        spec = importlib.util.find_spec("__main__") if "__main__" not in sys.modules else _find_main(path)
+        if spec is None:
+            raise LaunchError(f"{path} is no Python program", hint="a folder or archive needs a __main__.py")
+        return _main(spec, spec.origin or path)
+    sys.path[0] = os.path.dirname(os.path.abspath(path))
+    module = ModuleType("__main__")
+    loader = SourceFileLoader("__main__", path)
+    vars(module).update(__file__=path, __loader__=loader, __builtins__=__builtins__, __package__=None, __cached__=None)
+    return module, path, None
+
+
+def _is_source(path: str) -> bool:
+    with open(path, "rb") as file:
+        return not file.read(4).startswith(b"PK")
+
+
+def _find_main(path: str) -> ModuleSpec | None:
+    from importlib.machinery import PathFinder
+
+    return PathFinder.find_spec("__main__", [path])
+
+
+def _find_module(name: str) -> tuple[ModuleType, str, CodeType | None]:
+    sys.path[0] = os.getcwd()
+    hint = "it is looked for from the current folder on"
+    try:
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.submodule_search_locations is not None:
+            spec = importlib.util.find_spec(f"{name}.__main__")
+    except ModuleNotFoundError as error:
+        raise LaunchError(f"there is no module {name}: {error}", hint=hint) from None
+    if spec is None or spec.loader is None:
+        raise LaunchError(f"there is no module {name} that can be run", hint=hint)
+    return _main(spec, spec.origin or name)
+
+
+def _main(spec: ModuleSpec, path: str) -> tuple[ModuleType, str, CodeType | None]:
+    module = ModuleType("__main__")
+    vars(module).update(
+        __file__=path,
+        __loader__=spec.loader,
+        __builtins__=__builtins__,
+        __package__=spec.parent,
+        __cached__=spec.cached,
+        __spec__=spec,
+    )
+    code = None if isinstance(spec.loader, SourceFileLoader) else _code(spec)
+    return module, path, code
+
+
+def _code(spec: ModuleSpec) -> CodeType:
+    get_code = getattr(spec.loader, "get_code", None)
+    code = get_code(spec.name) if get_code is not None else None
+    if not isinstance(code, CodeType):
+        raise LaunchError(f"{spec.name} has no code to run")
+    return code
