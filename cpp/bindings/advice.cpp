@@ -179,7 +179,8 @@ PyObject* make(PyTypeObject*, PyObject* args, PyObject* named) {
     Taps* served = Taps::make(taps, original, has_target);
     if (served == nullptr) return nullptr;
 
-    PyTypeObject* type = Py_TYPE(original)->tp_descr_get != nullptr ? binding_type : advice_type;
+    // A bound method binds no more.
+    PyTypeObject* type = Py_TYPE(original)->tp_descr_get != nullptr && !PyMethod_Check(original) ? binding_type : advice_type;
     auto* self = as_advice(type->tp_alloc(type, 0));
     if (self == nullptr) {
         served->drop();

@@ -81,7 +81,7 @@ class Plain:
     @property
     def size(self) -> int:
         """How large it is."""
-        return self.__dict__.get("_size", 0)
+        return int(self.__dict__.get("_size", 0))
 
     @size.setter
     def size(self, value: int) -> None:
@@ -192,6 +192,30 @@ def test_properties(places: Placements, log: Log) -> None:
     assert places.put([Advised(Plain, "size", ())]) == ["it is a property: its uses are get, set and delete"]
     places.undo()
     assert vars(Plain)["size"] is original
+
+
+def test_descriptors_of_data(places: Placements, log: Log) -> None:
+    class Positive:
+        """A number."""
+
+        def __get__(self, instance: object, owner: type | None = None) -> int:
+            return int(vars(instance)["number"])
+
+        def __set__(self, instance: object, value: int) -> None:
+            vars(instance)["number"] = value
+
+    class Holder:
+        number = Positive()
+
+    original = vars(Holder)["number"]
+    put(places, Holder, "number", tap(log, TARGET, RESULT, moment=Moment.RETURNING), operation=Operation.GET)
+    put(places, Holder, "number", tap(log, TARGET, FIRST), operation=Operation.SET)
+    one = Holder()
+    one.number = 3
+    assert one.number == 3
+    assert log == [(one, 3), (one, 3)]
+    places.undo()
+    assert vars(Holder)["number"] is original
 
 
 def test_slots(places: Placements, log: Log) -> None:
@@ -443,6 +467,8 @@ def test_enumerations_abstract_classes_and_metaclasses(places: Placements, log: 
 
 
 def test_descriptors_that_give_functions(places: Placements, log: Log) -> None:
+    other: Log = []
+
     class Odd:
         def add(self, a: int, b: int) -> int:
             return a + b
@@ -457,11 +483,15 @@ def test_descriptors_that_give_functions(places: Placements, log: Log) -> None:
         def _(self, value: int) -> str:
             return "int"
 
-        @functools.lru_cache(maxsize=None)  # noqa: B019 - this very thing is tested
+        @functools.cache  # noqa: B019 - this very thing is tested
         def cached(self) -> int:
             return 1
 
-    one = Odd()
+    Odd.borrowed = Plain().method  # type: ignore[attr-defined]
+    put(places, Odd, "borrowed", tap(other, FIRST))
+    one: Any = Odd()
+    assert one.borrowed(5) == 5
+    assert other == [(5,)]
     for name in ("increment", "show", "cached"):
         put(places, Odd, name, tap(log, TARGET))
     assert one.increment(2) == 3

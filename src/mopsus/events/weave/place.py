@@ -1,12 +1,11 @@
 """Stage 4: advice put where callables of a running program stand, and taken away again.
 
-One place, a name in a module or class, has one advice, however many specs tap it. When the last of them goes, the place is
-as it was. Whoever got hold of an advice in between keeps something that is the original in all but identity.
+One place, a name in a module or class, has one advice, however many specs tap it. When the last of them goes, the
+place is as it was. Whoever got hold of an advice in between keeps something that is the original in all but identity.
 """
 
 from __future__ import annotations
 
-import functools
 import sys
 import types
 from collections.abc import Callable, Iterable, Iterator
@@ -22,7 +21,9 @@ _MISSING: Final = object()
 _IMMUTABLE: Final = 1 << 8
 _HEAP: Final = 1 << 9
 _ACCESSORS: Final = {Operation.GET: "fget", Operation.SET: "fset", Operation.DELETE: "fdel"}
+_REPLACERS: Final = {Operation.GET: "getter", Operation.SET: "setter", Operation.DELETE: "deleter"}
 
+Holder: TypeAlias = "ModuleType | type[Any]"
 Obstacle: TypeAlias = str
 """Why no advice can stand at a place."""
 
@@ -78,7 +79,7 @@ class Placements:
 class _Place:
     """A name of a module or class where advice stands, or will."""
 
-    holder: Any
+    holder: Holder
     name: str
     before: object
     """What stood there in the dictionary of the holder; `_MISSING`: nothing."""
@@ -154,7 +155,7 @@ _owners: dict[int, _Place] = {}
 
 
 def _place_of(wanted: Advised) -> _Place | Obstacle:
-    holder, name = _holder(wanted)
+    holder, name = _holder(wanted), wanted.name
     if holder is None:
         return "there is no such attribute"
     known = _places.get((id(holder), name))
@@ -173,27 +174,22 @@ def _place_of(wanted: Advised) -> _Place | Obstacle:
     return _Place(holder, name, before, wanted.default if before is _MISSING else before)
 
 
-def _holder(wanted: Advised) -> tuple[Any, str]:
+def _holder(wanted: Advised) -> Holder | None:
     """The module or class in whose own dictionary the name is, or shall be."""
     holder, name = wanted.holder, wanted.name
     if not isinstance(holder, ModuleType | type):
-        return None, name
+        return None
     if name in vars(holder) or wanted.default is not None:
-        return holder, name
+        return holder
     bases = holder.__mro__ if isinstance(holder, type) else ()
-    return next((base for base in bases if name in vars(base)), None), name
+    return next((base for base in bases if name in vars(base)), None)
 
 
-def _opened(
-    what: Any, operation: Operation, holder: object, name: str
-) -> tuple[Callable[..., Any], str, Callable[[_core.Advice], object]]:
-    """What is called inside of an attribute, as a function or as a method, and how an advice of it is put there instead."""
+def _opened(what: object, operation: Operation, holder: Holder, name: str) -> tuple[object, str, Callable[..., object]]:
+    """What is called inside of an attribute, as a function or as a method, and how an advice takes its place."""
     if operation is not Operation.CALL:
-        if not isinstance(what, property):
-            what = _as_property(what)
-        accessor = getattr(what, _ACCESSORS[operation])
-        replace = {Operation.GET: what.getter, Operation.SET: what.setter, Operation.DELETE: what.deleter}[operation]
-        return accessor, "method", replace
+        parts = what if isinstance(what, property) else _as_property(what)
+        return getattr(parts, _ACCESSORS[operation]), "method", getattr(parts, _REPLACERS[operation])
     if isinstance(what, staticmethod):
         # A class is made by a static method whose first argument says which.
         return what.__func__, "method" if name == "__new__" else "function", type(what)
@@ -201,22 +197,18 @@ def _opened(
         return what.__func__, "method", type(what)
     if isinstance(what, types.ClassMethodDescriptorType):
         return what, "method", classmethod
-    return what, "method" if isinstance(holder, type) and hasattr(type(what), "__get__") else "function", _itself
+    binds = hasattr(type(what), "__get__") and not isinstance(what, types.MethodType)
+    return what, "method" if binds and isinstance(holder, type) else "function", _itself
 
 
 def _itself(advice: _core.Advice) -> object:
     return advice
 
 
-def _as_property(what: Any) -> property:
+def _as_property(what: object) -> property:
     """A slot, or any other descriptor of data, in a form whose parts can be advised."""
-    kind = type(what)
-    return property(
-        functools.partial(kind.__get__, what),
-        functools.partial(kind.__set__, what),
-        functools.partial(kind.__delete__, what) if hasattr(kind, "__delete__") else None,
-        getattr(what, "__doc__", None),
-    )
+    names = "__get__", "__set__", "__delete__", "__doc__"
+    return property(*(getattr(what, name, None) for name in names))
 
 
 def _is_data_descriptor(what: object) -> bool:
@@ -228,7 +220,7 @@ def _is_fixed(holder: object) -> bool:
     return isinstance(holder, type) and (bool(holder.__flags__ & _IMMUTABLE) or not holder.__flags__ & _HEAP)
 
 
-def _assign(holder: Any, name: str, value: object) -> None:
+def _assign(holder: Holder, name: str, value: object) -> None:
     if not isinstance(holder, type):
         if value is _MISSING:
             del vars(holder)[name]
