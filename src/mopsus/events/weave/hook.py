@@ -22,7 +22,6 @@ from mopsus.events.weave.joinpoints import Operation, Weaving
 from mopsus.events.weave.rewrite import Plan, rewrite
 from mopsus.events.weave.sites import SITES, concerns
 
-
 Prepare: TypeAlias = "Callable[[ast.Module, bytes], object]"
 """Changes the syntax tree of a source."""
 
