@@ -8,7 +8,7 @@ import pytest
 
 from mopsus.model import Verdict
 from mopsus.report import ReportError
-from mopsus.report.baseline import Accepted, Fingerprint, fingerprint, read_baseline, write_baseline
+from mopsus.report.baseline import Accepted, Fingerprint, Fingerprints, read_baseline, write_baseline
 
 SOURCE = """\
 import queue
@@ -54,16 +54,16 @@ def verdict(location, **changes):
     ],
 )
 def test_the_place_is_the_file_and_the_function(shop, tmp_path, line, place):
-    assert fingerprint(verdict(f"{shop}:{line}"), tmp_path) == ("Stock", "ere", "match", place)
+    assert Fingerprints(tmp_path)(verdict(f"{shop}:{line}")) == ("Stock", "ere", "match", place)
 
 
 def test_an_edit_elsewhere_in_the_file_changes_nothing(shop, tmp_path):
-    before = fingerprint(verdict(f"{shop}:6"), tmp_path)
+    before = Fingerprints(tmp_path)(verdict(f"{shop}:6"))
     other = tmp_path / "later"
     edited = other / "src" / "shop.py"
     edited.parent.mkdir(parents=True)
     edited.write_text("import sys\n\nprint(sys.argv)\n" + SOURCE, "utf-8")
-    assert fingerprint(verdict(f"{edited}:9"), other) == before
+    assert Fingerprints(other)(verdict(f"{edited}:9")) == before
 
 
 @pytest.mark.parametrize(
@@ -77,27 +77,27 @@ def test_an_edit_elsewhere_in_the_file_changes_nothing(shop, tmp_path):
     ],
 )
 def test_other_places(tmp_path, location, place):
-    assert fingerprint(verdict(location), tmp_path).place == place
+    assert Fingerprints(tmp_path)(verdict(location)).place == place
 
 
 def test_the_standard_library_is_the_same_everywhere(tmp_path):
-    assert fingerprint(verdict(json.__file__ + ":1"), tmp_path).place == "json/__init__.py"
+    assert Fingerprints(tmp_path)(verdict(json.__file__ + ":1")).place == "json/__init__.py"
 
 
 def test_an_environment_below_the_root_is_no_part_of_the_project(tmp_path, monkeypatch):
     monkeypatch.setattr(sysconfig, "get_path", lambda name: str(tmp_path / ".venv" / "lib"))
-    assert fingerprint(verdict(f"{tmp_path}/.venv/lib/pkg/mod.py:3"), tmp_path).place == "pkg/mod.py"
+    assert Fingerprints(tmp_path)(verdict(f"{tmp_path}/.venv/lib/pkg/mod.py:3")).place == "pkg/mod.py"
 
 
 def test_a_row_of_a_trace_is_known_by_its_trace(tmp_path):
-    assert fingerprint(verdict("log.csv:7", row=7), tmp_path).place == "log.csv"
+    assert Fingerprints(tmp_path)(verdict("log.csv:7", row=7)).place == "log.csv"
 
 
 @pytest.mark.parametrize("source", ["def f(:\n", "\0", "x = " + "(" * 5000])
 def test_a_source_that_cannot_be_parsed_leaves_the_file(tmp_path, source):
     path = tmp_path / "odd.py"
     path.write_text(source, "utf-8")
-    assert fingerprint(verdict(f"{path}:1"), tmp_path).place == "odd.py"
+    assert Fingerprints(tmp_path)(verdict(f"{path}:1")).place == "odd.py"
 
 
 def test_what_is_written_is_read(tmp_path):

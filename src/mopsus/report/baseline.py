@@ -12,7 +12,6 @@ import ast
 import builtins
 import sysconfig
 from collections.abc import Iterable
-from functools import lru_cache
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
@@ -83,32 +82,36 @@ def write_baseline(path: Path, fingerprints: Iterable[Fingerprint], known: Itera
     output.commit()
 
 
-def fingerprint(verdict: Verdict, root: Path) -> Fingerprint:
-    """The fingerprint of a verdict in the project at `root`."""
-    place, in_trace = position(verdict.location, verdict.row)
-    if not in_trace and (found := file_line(place)):
-        place = _place(found[0], found[1], root)
-    text = place.encode("utf-8", "replace").decode("utf-8")
-    return Fingerprint(verdict.spec, verdict.property, verdict.category, text)
+class Fingerprints:
+    """Gives the fingerprints of verdicts in the project at `root`. Sources are read once."""
+
+    def __init__(self, root: Path) -> None:
+        self._bases = [*(sysconfig.get_path(name) for name in ("purelib", "platlib", "stdlib")), str(root)]
+        self._functions: dict[str, tuple[tuple[int, int, str], ...]] = {}
+
+    def __call__(self, verdict: Verdict) -> Fingerprint:
+        """The fingerprint of a verdict."""
+        place, in_trace = position(verdict.location, verdict.row)
+        if not in_trace and (found := file_line(place)):
+            place = self._place(found[0], found[1])
+        text = place.encode("utf-8", "replace").decode("utf-8")
+        return Fingerprint(verdict.spec, verdict.property, verdict.category, text)
+
+    def _place(self, file: str, line: int) -> str:
+        if file not in self._functions:
+            self._functions[file] = _functions(file)
+        name = self._portable(PurePath(file))
+        function = next((name for first, last, name in self._functions[file] if first <= line <= last), "")
+        return f"{name}::{function}" if function else name
+
+    def _portable(self, path: PurePath) -> str:
+        """A path that is the same on another machine, as far as there is one."""
+        for base in self._bases:  # an environment often lies below the root of its project, so that comes last
+            if path.is_relative_to(base):
+                return path.relative_to(base).as_posix()
+        return path.as_posix()
 
 
-@lru_cache(maxsize=1000)
-def _place(file: str, line: int, root: Path) -> str:
-    name = _portable(PurePath(file), root)
-    function = next((name for first, last, name in _functions(file) if first <= line <= last), "")
-    return f"{name}::{function}" if function else name
-
-
-def _portable(path: PurePath, root: Path) -> str:
-    """A path that is the same on another machine, as far as there is one."""
-    installed = [sysconfig.get_path(name) for name in ("purelib", "platlib", "stdlib")]
-    for base in (*installed, str(root)):  # an environment often lies below the root of its project
-        if path.is_relative_to(base):
-            return path.relative_to(base).as_posix()
-    return path.as_posix()
-
-
-@lru_cache(maxsize=100)
 def _functions(file: str) -> tuple[tuple[int, int, str], ...]:
     """First line, last line and qualified name of each function and class in a file, inner ones first."""
     try:

@@ -27,7 +27,7 @@ def file_line(location: str) -> tuple[str, int, int | None] | None:
 def code_of(item: Verdict | WitnessEvent) -> str:
     """The line of code at the item's location, on one line, cut and harmless; nothing if it cannot be had.
 
-    The file is read when it is first asked for, so a program that rewrites its own sources may show others.
+    The file is read when it is asked for, so a program that changes its own sources may show others.
     """
     if item.row is not None or item.location is None:
         return ""
@@ -36,4 +36,5 @@ def code_of(item: Verdict | WitnessEvent) -> str:
         return ""
     import linecache  # knows sources inside archives, and those of interactive sessions
 
+    linecache.checkcache(place[0])
     return printable(linecache.getline(place[0], place[1]).strip(), CODE_LIMIT)

@@ -1,0 +1,129 @@
+"""How a watched test run begins: specs read, the program woven, and each process given its part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from mopsus.cli.failure import render_error
+from mopsus.cli.reporting import can_draw, draw_svg
+from mopsus.cli.specs import load_specs
+from mopsus.model import MopsusError, Verdict
+from mopsus.report import Options
+from mopsus.report.baseline import read_baseline
+from mopsus.report.output import Output
+from mopsus.testing.asserts import weave_test_modules
+from mopsus.testing.findings import Baseline, Findings
+from mopsus.testing.watch import Counts, Watch
+
+if TYPE_CHECKING:
+    from mopsus.logics import CompiledSpec
+
+DEFAULT_BASELINE = "mopsus-baseline.json"
+RENDERERS = {
+    "junit": "mopsus.report.junit:render_junit",
+    "sarif": "mopsus.report.sarif:render_sarif",
+    "html": "mopsus.report.html:render_html",
+}
+
+
+def start(config: pytest.Config, files: Sequence[str]) -> Watch:
+    """Begin to watch against the specs in the files; `UsageError` if that cannot be."""
+    try:
+        compiled, warnings = load_specs([_find(config, name) for name in files])
+        watch = Watch(_options(compiled), warnings)
+        watch.begin(partial(_Woven, config, compiled))
+    except MopsusError as error:
+        raise pytest.UsageError(render_error(error)) from error
+    config.add_cleanup(watch.close)
+    return watch
+
+
+def configure(config: pytest.Config, watch: Watch) -> None:
+    """Give the process its part, once it is known what it is. `watch` is what `start` gave."""
+    option = config.option
+    # Workers of pytest-xdist get the options, but not the folder they were given in.
+    option.mopsus = [str(_find(config, name)) for name in option.mopsus]
+    try:
+        baseline = _baseline(config)
+        if option.mopsus_fail:
+            watch.fail_if(baseline.fails)
+        if hasattr(config, "workerinput"):
+            return
+        distributed = config.getoption("dist", "no") != "no" and bool(config.getoption("tx", None))
+        if distributed:  # the workers watch
+            config.pluginmanager.unregister(watch)
+            watch.end()
+        outputs = [
+            (Output(config.invocation_params.dir / path), _renderer(name))
+            for name in RENDERERS
+            if (path := config.getoption(f"mopsus_{name}"))
+        ]
+    except MopsusError as error:
+        raise pytest.UsageError(render_error(error)) from error
+    findings = Findings(watch, baseline, outputs, runs_tests=not distributed, fail=option.mopsus_fail)
+    config.pluginmanager.register(findings, "mopsus-findings")
+
+
+def _find(config: pytest.Config, name: str) -> Path:
+    """A file that was named on the command line, or below the root by the configuration of the project."""
+    here = config.invocation_params.dir / name
+    return here if here.exists() else next(filter(Path.exists, [config.rootpath / name]), here)
+
+
+def _baseline(config: pytest.Config) -> Baseline:
+    option = config.option
+    if option.mopsus_baseline is None and not option.mopsus_write_baseline:
+        return Baseline(config.rootpath)
+    path = _find(config, option.mopsus_baseline or DEFAULT_BASELINE)
+    option.mopsus_baseline = str(path)
+    known = read_baseline(path) if path.exists() or not option.mopsus_write_baseline else ()
+    # A run that writes a baseline accepts nothing beforehand: all that it finds is written.
+    return Baseline(config.rootpath, path, known, option.mopsus_write_baseline)
+
+
+def _options(compiled: dict[str, CompiledSpec]) -> Options:
+    machines = {
+        (name, prop.name): machine
+        for name, each in compiled.items()
+        for prop, machine in zip(each.spec.properties, each.machines, strict=True)
+    }
+    specs = tuple(each.spec for each in compiled.values())
+    return Options(specs=specs, machines=machines, draw=draw_svg if can_draw() else None)
+
+
+def _renderer(name: str) -> Callable[..., str]:
+    module, _, function = RENDERERS[name].partition(":")
+    render: Callable[..., str] = getattr(import_module(module), function)
+    return render
+
+
+class _Woven:
+    """The tests and the program under them, woven with monitors."""
+
+    def __init__(
+        self, config: pytest.Config, compiled: dict[str, CompiledSpec], on_verdict: Callable[[Verdict], object]
+    ) -> None:
+        from mopsus.events.weave.weaver import Weaver as ProgramWeaver
+        from mopsus.monitor import Monitor
+
+        self._monitors = {name: Monitor(each, on_verdict) for name, each in compiled.items()}
+        self._weaver = ProgramWeaver(self._monitors)
+        self._weaver.start()
+        self._leave_test_modules = weave_test_modules(config)
+
+    def stop(self) -> Counts:
+        """Take everything back that was woven; gives what was counted."""
+        self._leave_test_modules()
+        self._weaver.stop(ended=True)
+        counts = {}
+        for name, monitor in self._monitors.items():
+            monitor.close()
+            stats = monitor.stats()
+            counts[name] = {"events": stats.events, "created": stats.created, "faults": stats.faults}
+        return counts
