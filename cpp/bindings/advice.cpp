@@ -330,7 +330,16 @@ PyObject* set_type_attribute(PyObject*, PyObject* args) {
     Py_RETURN_NONE;
 }
 
+// For weaving itself, which must not be part of what it watches.
+PyObject* unobserved(PyObject*, PyObject* const* args, Py_ssize_t given, PyObject* names) {
+    if (given == 0) return PyErr_Format(PyExc_TypeError, "unobserved takes a function and its arguments");
+    const Unobserved here;
+    return PyObject_Vectorcall(args[0], args + 1, static_cast<std::size_t>(given - 1), names);
+}
+
 PyMethodDef functions[] = {
+    {"unobserved", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(unobserved)), METH_FASTCALL | METH_KEYWORDS,
+     "Call a function with what it does in this thread being nobody's event."},
     {"advised", advised, METH_O, "What an advice stands for."},
     {"taps", taps_of, METH_O, "The taps that an advice serves."},
     {"serve", serve, METH_VARARGS, "Give an advice other taps."},

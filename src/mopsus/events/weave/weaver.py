@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from threading import RLock
 from types import CodeType, FunctionType, ModuleType
-from typing import TypeVar, cast
+from typing import ParamSpec, TypeVar, cast
 
 from mopsus import _core
 from mopsus.events.weave import ends, patterns
@@ -20,6 +21,17 @@ from mopsus.events.weave.plan import Cut, Resolver, make_cuts
 from mopsus.monitor import Monitor
 
 T = TypeVar("T")
+P = ParamSpec("P")
+
+
+def _unobserved(method: Callable[P, T]) -> Callable[P, T]:
+    """The method, which is no part of the program: nothing that it does is an event."""
+
+    @functools.wraps(method)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        return _core.unobserved(method, *args, **kwargs)
+
+    return call
 
 
 @dataclass(slots=True)
@@ -66,6 +78,7 @@ class Weaver:
         """Names of functions and classes of the main program that are of interest as soon as they are defined."""
         return frozenset(chain.from_iterable(cut.definitions() for cut in self._cuts))
 
+    @_unobserved
     def defined(self, made: T) -> T:
         """What takes the place of a function or class that was just defined."""
         if isinstance(made, type):
@@ -76,6 +89,7 @@ class Weaver:
                 return cast(T, _core.Advice(made, taps, "function", made.__name__))
         return made
 
+    @_unobserved
     def module_loaded(self, module: ModuleType) -> None:
         """Weave what a module has defined."""
         if not isinstance(module, ModuleType) or module.__name__.partition(".")[0] == "mopsus":
@@ -84,6 +98,7 @@ class Weaver:
 
     # ---- start and stop
 
+    @_unobserved
     def start(self) -> None:
         """Weave everything that is loaded, and from now on everything that comes."""
         with self._lock:
@@ -92,6 +107,7 @@ class Weaver:
                 outcome.rewrites = tuple(outcome.cut.rewrites(self._resolver))
             self._listen()
 
+    @_unobserved
     def stop(self, *, ended: bool = False) -> None:
         """Take everything away again. `ended`: the program ends here, which is an event. Safe to call twice."""
         with self._lock:
@@ -104,6 +120,7 @@ class Weaver:
             self._placements.undo()
             self._placed.clear()
 
+    @_unobserved
     def main_code(self, source: bytes, path: str) -> CodeType:
         """The code of a main program, woven."""
         assert self._hook is not None, "the weaver has not been started"
