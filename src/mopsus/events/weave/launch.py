@@ -6,7 +6,6 @@ import importlib.util
 import os
 import sys
 import threading
-import traceback
 from dataclasses import dataclass
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
@@ -48,9 +47,10 @@ def launch(program: Program, weaver: Weaver) -> Ended:
     shown as Python shows them.
     """
     own = sys.modules["__main__"], list(sys.argv), list(sys.path)
+    excepthook, sys.excepthook = sys.excepthook, sys.__excepthook__
     try:
         module, path, code = _find(program)
-        sys.argv = [path, *program.arguments]
+        sys.argv = [path if program.is_module else program.name, *program.arguments]
         sys.modules["__main__"] = module
         weaver.start()
         try:
@@ -61,6 +61,7 @@ def launch(program: Program, weaver: Weaver) -> Ended:
         return ended
     finally:
         sys.modules["__main__"], sys.argv[:], sys.path[:] = own
+        sys.excepthook = excepthook
 
 
 def _execute(module: ModuleType, path: str, code: CodeType | None, weaver: Weaver) -> Ended:
@@ -94,10 +95,7 @@ def _show(error: BaseException) -> None:
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
         trace = trace.tb_next
-    if sys.excepthook is not sys.__excepthook__:
-        sys.excepthook(type(error), error, trace)
-    else:
-        traceback.print_exception(type(error), error, trace)
+    sys.excepthook(type(error), error.with_traceback(trace), trace)
 
 
 def _wait_for_threads() -> None:
@@ -120,7 +118,8 @@ def _find(program: Program) -> tuple[ModuleType, str, CodeType | None]:
         if spec is None:
             raise LaunchError(f"{path} is no Python program", hint="a folder or archive needs a __main__.py")
         return _main(spec, spec.origin or path)
-    sys.path[0] = os.path.dirname(os.path.abspath(path))
+    path = os.path.abspath(path)
+    sys.path[0] = os.path.dirname(path)
     module = ModuleType("__main__")
     loader = SourceFileLoader("__main__", path)
     vars(module).update(__file__=path, __loader__=loader, __builtins__=__builtins__, __package__=None, __cached__=None)
