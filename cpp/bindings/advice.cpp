@@ -106,6 +106,8 @@ PyObject* call_before(PyObject* object, PyObject* const* args, std::size_t flags
         const HeldTaps taps(self->taps);
         Occasion occasion;
         occasion.target = args[0];
+        occasion.place = object;
+        occasion.name = self->name;
         if (!taps->before.front()->serve(occasion)) return nullptr;
     }
     return call_original(self, args, flags, names);

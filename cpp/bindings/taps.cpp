@@ -98,6 +98,15 @@ bool Tap::applies(const Occasion& at) const {
     return !entry || is_entry(at);
 }
 
+bool Tap::find_out(const Occasion& at) const {
+    PyTypeObject* type = Py_TYPE(at.target);
+    const bool yes = applies(at);
+    // A version of 0 is none; the next look-up gives the type one. Of classes, each may have an entry of its own.
+    if (const unsigned version = type->tp_version_tag; version != 0 && !PyType_Check(at.target))
+        known_[(reinterpret_cast<std::uintptr_t>(type) >> 5) % kKnown] = {type, version, yes};
+    return yes;
+}
+
 bool Tap::admitted(const Occasion& at) const {
     const Unobserved unobserved;
     const Py_ssize_t before = at.target != nullptr ? 1 : 0;
@@ -117,7 +126,7 @@ bool Tap::serve_slowly(const Occasion& at) const {
     if (emission.monitor != nullptr && emission.monitor->closed()) return true;
     if (!applies(at)) return true;
     std::array<PyObject*, kMaxParameters> values;
-    std::array<Owned, kMaxParameters> made;  // values that nobody else holds
+    Owned thread, task;
     for (std::size_t k = 0; k < sources.size(); ++k) {
         const Source& source = sources[k];
         PyObject* value = nullptr;
@@ -130,11 +139,17 @@ bool Tap::serve_slowly(const Occasion& at) const {
                 if (value == nullptr && source.name) value = named_argument(at, source.name.get());
                 if (value == nullptr) value = source.fallback.get();
                 break;
-            case From::Thread: made[k] = current_thread(); break;
-            case From::Task: made[k] = call_imported("asyncio", "current_task"); break;
+            case From::Thread:
+                thread = current_thread();
+                value = thread.get();
+                break;
+            case From::Task:
+                task = call_imported("asyncio", "current_task");
+                value = task.get();
+                break;
         }
-        values[k] = value != nullptr ? value : made[k].get();
-        if (values[k] == nullptr || (source.types && !is_instance(values[k], source.types.get()))) return true;
+        if (value == nullptr || (source.types && !is_instance(value, source.types.get()))) return true;
+        values[k] = value;
     }
     if (admits && !admitted(at)) return PyErr_Occurred() == nullptr || forgiven();
     return send(values.data());
@@ -260,10 +275,17 @@ bool read(Tap& tap, PyObject* object) {
     return PyErr_Occurred() == nullptr;
 }
 
-// A tap on the target alone that needs no code to be decided.
+// Classes that nothing but the bases of a type make it an instance of.
+bool are_plain(PyObject* types) {
+    if (!PyTuple_CheckExact(types)) return PyType_CheckExact(types);
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(types); ++k)
+        if (!are_plain(PyTuple_GET_ITEM(types, k))) return false;
+    return true;
+}
+
 bool is_simple(const Tap& tap) {
     return tap.emission.monitor != nullptr && tap.sources.size() == 1 && tap.sources[0].kind == Tap::From::Target && !tap.sources[0].types &&
-           !tap.admits && !tap.entry && tap.at_most < 0 && (!tap.target || PyType_Check(tap.target.get()));
+           !tap.admits && tap.at_most < 0 && (!tap.target || tap.exact || are_plain(tap.target.get()));
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <Python.h>
 
+#include <array>
+#include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -60,12 +62,13 @@ struct Tap {
     Owned admits, target;
     bool exact = false, entry = false;
     Py_ssize_t at_most = -1;
-    bool simple = false;  // nothing but the target is told, to a monitor, and nothing but types is asked
+    bool simple = false;  // nothing but the target is told, to a monitor, and its type decides whether it is
 
     // Send the event if the occasion is one for it. False with an exception set only if the program is to stop
     // (Ctrl-C, an order to exit): errors are reported.
     bool serve(const Occasion& occasion) const {
-        if (simple && occasion.target != nullptr && suits(occasion.target)) {
+        if (simple && occasion.target != nullptr) {
+            if (!suits(occasion)) return true;
             switch (emission.monitor->emit_quietly(emission.event, occasion.target)) {
                 case PyMonitor::Quiet::Done: return true;
                 case PyMonitor::Quiet::Raised: return forgiven();
@@ -77,11 +80,22 @@ struct Tap {
     int traverse(visitproc visit, void* arg) const;
 
 private:
-    // Of a simple tap, whose `target` is a class: certainly; if not, it must be looked at closely.
-    bool suits(PyObject* value) const {
-        auto* type = reinterpret_cast<PyTypeObject*>(target.get());
-        return type == nullptr || Py_TYPE(value) == type || (!exact && PyType_IsSubtype(Py_TYPE(value), type) != 0);
+    // What was found out about a type, as long as it stays as it is.
+    struct Known {
+        PyTypeObject* type = nullptr;
+        unsigned version = 0;
+        bool yes = false;
+    };
+    static constexpr std::size_t kKnown = 4;
+    mutable std::array<Known, kKnown> known_;
+
+    bool suits(const Occasion& occasion) const {
+        if (!target && !entry) return true;
+        PyTypeObject* type = Py_TYPE(occasion.target);
+        const Known& known = known_[(reinterpret_cast<std::uintptr_t>(type) >> 5) % kKnown];
+        return known.type == type && known.version == type->tp_version_tag ? known.yes : find_out(occasion);
     }
+    bool find_out(const Occasion& occasion) const;
     bool serve_slowly(const Occasion& occasion) const;
     bool applies(const Occasion& occasion) const;
     bool admitted(const Occasion& occasion) const;
