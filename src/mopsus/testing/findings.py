@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from mopsus.model import MopsusError, Verdict
+from mopsus.model.text import short_path
 from mopsus.report import Options, RunStats, Summary
 from mopsus.report.baseline import Accepted, Fingerprint, Fingerprints, write_baseline
 from mopsus.report.output import Output
@@ -115,12 +116,9 @@ class Findings:
             self._options, colour=terminalreporter.hasmarkup, width=terminalreporter._tw.fullwidth, quiet=False
         )
         TerminalReporter(stream, options, self._groups).finish(summary)
-        terminalreporter.section("mopsus")
-        terminalreporter.write(stream.getvalue())
-        for line in self._remarks():
-            terminalreporter.write_line(line)
-        for failure in self._failures:
-            terminalreporter.write_line(f"error[{failure.code}]: {failure.message}", red=True)
+        terminalreporter.write_sep("=", "mopsus")
+        failures = [f"error[{failure.code}]: {failure.message}" for failure in self._failures]
+        terminalreporter.write(stream.getvalue() + "".join(f"{line}\n" for line in (*self._remarks(), *failures)))
 
     # ---- verdicts ----
 
@@ -188,12 +186,13 @@ class Findings:
     def _remarks(self) -> list[str]:
         """What the baseline did, and errors in specs, a line each."""
         baseline = self._baseline
+        name = short_path(str(baseline.path))
         remarks = []
         if baseline.write:
-            remarks.append(f"{count(len(self._violations), 'known violation')} written to {baseline.path}")
+            remarks.append(f"{count(len(self._violations), 'known violation')} written to {name}")
         elif baseline.path is not None:
             stale = len({entry.fingerprint for entry in baseline.accepted} - self._accepted.keys())
-            found = f"{count(self._accepted.total(), 'violation')} accepted by {baseline.path}"
+            found = f"{count(self._accepted.total(), 'violation')} accepted by {name}"
             remarks.append(found + (f"; {stale:,} of its entries did not occur" if stale else ""))
         for name, counts in self._counts.items():
             if counts["faults"]:

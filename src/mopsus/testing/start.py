@@ -13,6 +13,7 @@ import pytest
 from mopsus.cli.failure import render_error
 from mopsus.cli.reporting import can_draw, draw_svg
 from mopsus.cli.specs import load_specs
+from mopsus.events.weave.api import weave
 from mopsus.model import MopsusError, Verdict
 from mopsus.report import Options
 from mopsus.report.baseline import read_baseline
@@ -104,26 +105,18 @@ def _renderer(name: str) -> Callable[..., str]:
 
 
 class _Woven:
-    """The tests and the program under them, woven with monitors."""
+    """The tests and the program under them, woven."""
 
     def __init__(
         self, config: pytest.Config, compiled: dict[str, CompiledSpec], on_verdict: Callable[[Verdict], object]
     ) -> None:
-        from mopsus.events.weave.weaver import Weaver as ProgramWeaver
-        from mopsus.monitor import Monitor
-
-        self._monitors = {name: Monitor(each, on_verdict) for name, each in compiled.items()}
-        self._weaver = ProgramWeaver(self._monitors)
-        self._weaver.start()
+        self._program = weave(*compiled.values(), on_verdict=on_verdict).start()
         self._leave_test_modules = weave_test_modules(config)
 
     def stop(self) -> Counts:
         """Take everything back that was woven; gives what was counted."""
         self._leave_test_modules()
-        self._weaver.stop(ended=True)
-        counts = {}
-        for name, monitor in self._monitors.items():
-            monitor.close()
-            stats = monitor.stats()
-            counts[name] = {"events": stats.events, "created": stats.created, "faults": stats.faults}
-        return counts
+        return {
+            name: {"events": stats.events, "created": stats.created, "faults": stats.faults}
+            for name, stats in self._program.stop().items()
+        }
