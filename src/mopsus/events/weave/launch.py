@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import importlib.util
 import os
 import sys
@@ -54,8 +55,7 @@ def launch(program: Program, weaver: Weaver) -> Ended:
         sys.modules["__main__"] = module
         weaver.start()
         try:
-            ended = _execute(module, path, code, weaver)
-            _wait_for_threads()
+            ended = _end(_execute(module, path, code, weaver))
         finally:
             weaver.stop(ended=True)
         return ended
@@ -98,11 +98,15 @@ def _show(error: BaseException) -> None:
     sys.excepthook(type(error), error.with_traceback(trace), trace)
 
 
-def _wait_for_threads() -> None:
-    """Threads that are no daemons belong to the program."""
-    for thread in threading.enumerate():
-        if thread is not threading.current_thread() and not thread.daemon:
-            thread.join()
+def _end(ended: Ended) -> Ended:
+    """What the interpreter does when the main program is over: wait for threads, call what `atexit` knows."""
+    try:
+        threading._shutdown()  # type: ignore[attr-defined]  # does nothing when it is called once more
+        atexit._run_exitfuncs()
+    except KeyboardInterrupt as error:
+        _show(error)
+        return Ended(INTERRUPTED, interrupted=True)
+    return ended
 
 
 def _find(program: Program) -> tuple[ModuleType, str, CodeType | None]:
