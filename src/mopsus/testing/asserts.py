@@ -18,11 +18,15 @@ from mopsus.events.weave.hook import rewritten_code
 
 def weave_test_modules(config: pytest.Config) -> Callable[[], None]:
     """From now on test modules are woven as other modules are; gives what ends that."""
-    hook: Any = config.pluginmanager.rewrite_hook  # not public; with --assert=plain it is one that does nothing
-    load = getattr(hook, "exec_module", None)
-    if load is None:
+    # None of this is public. Where it is not as expected, pytest does its work alone.
+    hook: Any = getattr(config.pluginmanager, "rewrite_hook", None)
+    load = getattr(hook, "exec_module", None)  # with --assert=plain, hook is one that does nothing
+    if load is None or not hasattr(hook, "_rewritten_names"):
         return lambda: None
-    from _pytest.assertion.rewrite import rewrite_asserts
+    try:
+        from _pytest.assertion.rewrite import rewrite_asserts
+    except ImportError:
+        return lambda: None
 
     def load_woven(module: ModuleType) -> None:
         path = module.__spec__.origin if module.__spec__ is not None else None
