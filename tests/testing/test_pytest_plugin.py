@@ -253,6 +253,11 @@ def test_an_error_in_a_handler_is_told(project, run):
     result.stdout.fnmatch_lines(["3 errors in the code of Doors*"])
 
 
+def test_a_spec_that_sees_nothing_is_told(project, run):
+    project.makefile(".mop", doors=DOORS.replace("Door.", "Gate."))
+    run(status=0).stdout.fnmatch_lines(["no violations in 0 events*", "no event of Doors happened*"])
+
+
 @pytest.fixture
 def loops(project):
     """The project with a test that changes a list in a loop over it, and fails."""

@@ -194,7 +194,9 @@ class Findings:
             stale = len({entry.fingerprint for entry in baseline.accepted} - self._accepted.keys())
             found = f"{count(self._accepted.total(), 'violation')} accepted by {name}"
             remarks.append(found + (f"; {stale:,} of its entries did not occur" if stale else ""))
-        for name, counts in self._counts.items():
+        for spec, counts in self._counts.items():
             if counts["faults"]:
-                remarks.append(f"{count(counts['faults'], 'error')} in the code of {name}, told in the log `mopsus`")
+                remarks.append(f"{count(counts['faults'], 'error')} in the code of {spec}, told in the log `mopsus`")
+            if not counts["events"]:
+                remarks.append(f"no event of {spec} happened: do its pointcuts name what the tests use?")
         return remarks
