@@ -210,3 +210,63 @@ def test_fault_in_a_handler_does_not_reach_the_program(folder):
     assert done.returncode == 0
     assert done.stdout == "arguments twice\n"
     assert "ZeroDivisionError" in done.stderr
+
+
+CHILDREN = """
+import multiprocessing, os, subprocess, sys
+from doors import Door
+
+def work(count):
+    door = Door()
+    for _ in range(count):
+        door.close()
+
+if __name__ == "__main__":
+    how = sys.argv[1]
+    if how == "os.fork":
+        pid = os.fork()
+        work(2)
+        if pid:
+            os.waitpid(pid, 0)
+        sys.exit(0 if pid else 5)
+    if how == "subprocess":
+        subprocess.run([sys.executable, "-c", "import work; work.work(2)"], check=True)
+    else:
+        process = multiprocessing.get_context(how).Process(target=work, args=(2,))
+        process.start()
+        process.join()
+    work(2)
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "count"), [("os.fork", 2), ("fork", 2), ("spawn", 2), ("forkserver", 2), ("subprocess", 1)]
+)
+def test_processes_that_the_program_starts(folder, how, count):
+    (folder / "doors.py").write_text("class Door:\n    def open(self): pass\n    def close(self): pass\n")
+    (folder / "work.py").write_text(CHILDREN)
+    done = mopsus(folder, "door.mop", "--json", "-o", "report.json", "--", "work.py", how)
+    assert done.returncode == 0, done.stderr
+    report = json.loads((folder / "report.json").read_text())
+    assert sum(verdict.get("count", 1) for verdict in report["verdicts"]) == count, done.stderr
+    assert report["stats"]["events"] == 2 * count
+
+
+def test_subprocesses_by_environment(folder, monkeypatch):
+    (folder / "doors.py").write_text("class Door:\n    def open(self): pass\n    def close(self): pass\n")
+    (folder / "work.py").write_text(CHILDREN)
+    monkeypatch.setenv("MOPSUS_SUBPROCESSES", "1")
+    done = mopsus(folder, "door.mop", "--json", "-o", "report.json", "--", "work.py", "subprocess")
+    report = json.loads((folder / "report.json").read_text())
+    assert len(report["verdicts"]) == 2, done.stderr
+    assert report["stats"]["events"] == 4
+
+
+def test_pools_of_threads_end(folder):
+    (folder / "door.py").write_text(
+        PROGRAM
+        + "from concurrent.futures import ThreadPoolExecutor\nimport atexit\natexit.register(main, ['twice'])\n"
+        + "pool = ThreadPoolExecutor()\npool.submit(main, ['twice'])\n"
+    )
+    done = mopsus(folder, "door.mop", "--", "door.py")
+    assert "2 violations" in done.stderr, done.stderr

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -28,6 +29,7 @@ from mopsus.cli.reporting import VIOLATED, Reporting
 from mopsus.cli.specs import SPEC_SUFFIX, load_specs
 
 if TYPE_CHECKING:
+    from mopsus.cli.children import Children, Outbox
     from mopsus.events.weave.launch import Program
     from mopsus.model import Diagnostic, MopsusError, Verdict
     from mopsus.monitor import Monitor
@@ -77,6 +79,7 @@ def run(
     The status is that of the program. With `--fail-on-violation` it is 1 if the program ended with 0 but a spec was
     violated.
     """
+    from mopsus.cli.children import Children, count_events
     from mopsus.events.weave.launch import launch
     from mopsus.events.weave.weaver import Weaver
     from mopsus.report import Options
@@ -92,20 +95,26 @@ def run(
         at_end=at_end,
         output=sys.stderr if output is None else output,
     )
-    violations = Violations(reporting)
-    monitors = {each.name: reporting.open_monitor(each, violations.add) for each in reporting.specs}
+    verdicts = Verdicts(reporting)
+    monitors = {each.name: reporting.open_monitor(each, verdicts.add) for each in reporting.specs}
     weaver = Weaver(monitors)
     started = time.perf_counter()
-    ended = launch(program, weaver)
-    elapsed = time.perf_counter() - started
-    for monitor in monitors.values():
-        monitor.close()
+    with Children(spec_files, history, not no_code, verdicts.send, lambda: count_events(monitors.values())) as children:
+        ended = launch(program, weaver)
+        for monitor in monitors.values():
+            monitor.close()
+        if children.outbox is not None:  # a process that the program has forked; the first one reports
+            children.end_fork()
+            sys.stdout.flush()
+            os._exit(ended.status)
+        elapsed = time.perf_counter() - started
+        elsewhere = verdicts.collect(children)
     if explain_weaving:
         from mopsus.events.weave.explain import explain
 
         print(explain(weaver), file=sys.stderr)
-    reporting.finish(Watched(monitors, program.name, elapsed, ended.interrupted))
-    if fail_on_violation and ended.status == 0 and violations.count:
+    reporting.finish(Watched(monitors, program.name, elapsed, ended.interrupted, elsewhere))
+    if fail_on_violation and ended.status == 0 and verdicts.violations:
         return VIOLATED
     return ended.status
 
@@ -130,17 +139,31 @@ def split(arguments: Sequence[str], extra: Sequence[Path], module: str | None) -
     return specs, Program(rest[0], False, tuple(rest[1:]))
 
 
-class Violations:
-    """Counts violations on their way to the reports."""
+class Verdicts:
+    """Passes verdicts on to the reports, and counts violations."""
 
     def __init__(self, reporting: Reporting) -> None:
         self._reporting = reporting
-        self.count = 0
+        self._take: Callable[[Verdict], object] = reporting.report
+        self.violations = 0
 
     def add(self, verdict: Verdict) -> None:
         """Take a verdict."""
-        self.count += verdict.violation
-        self._reporting.report(verdict)
+        self.violations += verdict.violation
+        self._take(verdict)
+
+    def send(self, outbox: Outbox) -> None:
+        """From now on verdicts go to another process."""
+        self._take = outbox.add
+
+    def collect(self, children: Children) -> int:
+        """Take the verdicts of other processes; how many events there were."""
+        count = 0
+        for verdict, events in children.messages():
+            count += events
+            if verdict is not None:
+                self.add(verdict)
+        return count
 
 
 @dataclass(slots=True)
@@ -151,6 +174,8 @@ class Watched:
     program: str
     elapsed_s: float
     interrupted: bool
+    elsewhere: int
+    """Events in processes that the program has started."""
     ignored: int = 0
     bad_rows: int = 0
     warnings: Sequence[Diagnostic] = ()
@@ -163,4 +188,4 @@ class Watched:
     def __post_init__(self) -> None:
         self.sources = (self.program,)
         self.stats = {name: monitor.stats() for name, monitor in self.monitors.items()}
-        self.rows = sum(stats.events for stats in self.stats.values())
+        self.rows = self.elsewhere + sum(stats.events for stats in self.stats.values())

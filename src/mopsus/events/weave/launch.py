@@ -7,13 +7,17 @@ import importlib.util
 import os
 import sys
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
+from typing import Any, TypeVar
 
 from mopsus.events.weave.weaver import Weaver
 from mopsus.model import MopsusError
+
+F = TypeVar("F", bound=Callable[..., object])
 
 FAILED, INTERRUPTED = 1, 130
 
@@ -55,7 +59,8 @@ def launch(program: Program, weaver: Weaver) -> Ended:
         sys.modules["__main__"] = module
         weaver.start()
         try:
-            ended = _end(_execute(module, path, code, weaver))
+            with _ExitFunctions() as exits:
+                ended = _end(_execute(module, path, code, weaver), exits)
         finally:
             weaver.stop(ended=True)
         return ended
@@ -67,7 +72,8 @@ def launch(program: Program, weaver: Weaver) -> Ended:
 def _execute(module: ModuleType, path: str, code: CodeType | None, weaver: Weaver) -> Ended:
     try:
         if code is None:
-            code = weaver.main_code(Path(path).read_bytes(), path)
+            with open(path, "rb") as file:  # not by pathlib: what that does would count as the program's doing
+                code = weaver.main_code(file.read(), path)
         exec(code, vars(module))
     except SystemExit as request:
         return Ended(_status(request))
@@ -98,15 +104,49 @@ def _show(error: BaseException) -> None:
     sys.excepthook(type(error), error.with_traceback(trace), trace)
 
 
-def _end(ended: Ended) -> Ended:
+def _end(ended: Ended, exits: _ExitFunctions) -> Ended:
     """What the interpreter does when the main program is over: wait for threads, call what `atexit` knows."""
     try:
         threading._shutdown()  # type: ignore[attr-defined]  # does nothing when it is called once more
-        atexit._run_exitfuncs()
+        exits.run()
     except KeyboardInterrupt as error:
         _show(error)
         return Ended(INTERRUPTED, interrupted=True)
     return ended
+
+
+class _ExitFunctions:
+    """The functions that the program, and nobody else, wants to be called at its end: they are part of it."""
+
+    def __init__(self) -> None:
+        self._functions: list[tuple[Callable[..., object], tuple[Any, ...], dict[str, Any]]] = []
+        self._before = atexit.register, atexit.unregister
+
+    def __enter__(self) -> _ExitFunctions:
+        atexit.register, atexit.unregister = self._register, self._unregister
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        atexit.register, atexit.unregister = self._before
+
+    def run(self) -> None:
+        """Call them, the last one first; an error in one is shown and does not keep others from being called."""
+        while self._functions:
+            function, arguments, named = self._functions.pop()
+            try:
+                function(*arguments, **named)
+            except SystemExit:
+                continue
+            except Exception as error:
+                _show(error)
+
+    def _register(self, function: F, /, *arguments: object, **named: object) -> F:
+        self._functions.append((function, arguments, named))
+        return function
+
+    def _unregister(self, function: Callable[..., object]) -> None:
+        self._functions[:] = [each for each in self._functions if each[0] != function]
+        self._before[1](function)
 
 
 def _find(program: Program) -> tuple[ModuleType, str, CodeType | None]:

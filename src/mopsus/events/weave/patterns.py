@@ -22,6 +22,7 @@ from weakref import WeakKeyDictionary, WeakSet
 from mopsus.spec.program import Dotted, Pattern
 
 _OWN = "mopsus"
+_MAIN = frozenset({"__main__", "__mp_main__"})
 _FACTORIES: dict[str, Callable[[], object]] = {"Lock": threading.Lock, "RLock": threading.RLock}
 """Functions of `threading` that stand for the classes of what they make."""
 
@@ -179,7 +180,7 @@ def is_own_code(module: str) -> bool:
     if top in sys.stdlib_module_names or top in sys.builtin_module_names or _is_own(module):
         return False
     file = getattr(sys.modules.get(module), "__file__", None)
-    return module == "__main__" or file is None or not {"site-packages", "dist-packages"} & set(Path(file).parts)
+    return module in _MAIN or file is None or not {"site-packages", "dist-packages"} & set(Path(file).parts)
 
 
 def full_name(value: object) -> str:
@@ -230,7 +231,7 @@ def _matcher(part: str) -> Callable[[str], bool]:
 def _module_names(module: ModuleType) -> list[list[str]]:
     """The parts of a module's name; the main program also has the name that it would have when imported."""
     names = [module.__name__.split(".")]
-    if module.__name__ == "__main__":
+    if module.__name__ in _MAIN:
         if spec := getattr(module, "__spec__", None):
             names.append(spec.name.removesuffix(".__main__").split("."))
         elif file := getattr(module, "__file__", None):

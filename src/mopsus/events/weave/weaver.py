@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -125,6 +126,17 @@ class Weaver:
         """The code of a main program, woven."""
         assert self._hook is not None, "the weaver has not been started"
         return self._hook.main_code(source, path)
+
+    def watch_spawned(self) -> None:
+        """In a process of `multiprocessing` that begins anew: its main program is one that it loads by itself."""
+        from multiprocessing import spawn
+
+        def loaded() -> None:
+            if (module := sys.modules.get("__mp_main__")) is not None:
+                self.module_loaded(module)
+
+        told = Tap("", "main", Moment.RETURNING, loaded)
+        self._placements.put([Advised(spawn, "prepare", (told,))])
 
     # ---- weaving
 

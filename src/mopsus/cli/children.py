@@ -1,0 +1,216 @@
+"""Processes that a watched program starts: how they come to be watched, and how their verdicts come back.
+
+A forked process goes on being watched by its copy of the monitors. One that `multiprocessing` spawns begins anew, as
+does any other Python process if the environment variable MOPSUS_SUBPROCESSES is set. All write their verdicts into a
+folder, from which the process that was started first takes them when it ends.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from mopsus.model import MopsusError, Verdict
+from mopsus.verdict.wire import pack_verdict, unpack_verdict
+
+if TYPE_CHECKING:
+    from mopsus.monitor import Monitor
+
+_ORDER = "MOPSUS_CHILDREN"
+"""The environment variable that tells a process what to do."""
+_WANTED = "MOPSUS_SUBPROCESSES"
+_STARTUP = str(Path(__file__).with_name("startup"))
+_LENGTH = 4
+"""Bytes before each message that say how long it is."""
+
+
+class Order(msgspec.Struct, frozen=True):
+    """What a process is told."""
+
+    folder: str
+    specs: list[str]
+    history: int
+    allow_code: bool
+
+
+class Message(msgspec.Struct, frozen=True):
+    """A verdict, or in the end the number of events."""
+
+    verdict: dict[str, Any] | None = None
+    events: int = 0
+
+
+class Outbox:
+    """Where one process writes; the file is made when there is something to write."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._file: Any = None
+        self._writer = 0
+        self._closed = False
+
+    def add(self, verdict: Verdict) -> None:
+        """Write a verdict, at once: the process may end at any time."""
+        self._write(Message(pack_verdict(verdict)))
+
+    def close(self, events: int) -> None:
+        """Write how many events there were, the last thing to say."""
+        self._write(Message(events=events))
+        self._closed = True
+
+    def _write(self, message: Message) -> None:
+        if self._closed:
+            return
+        if self._writer != os.getpid():  # the file of a process that this one was forked from is not its own
+            self._writer = os.getpid()
+            handle, _ = tempfile.mkstemp(".msgpack", f"{os.getpid()}-", self._folder)
+            self._file = os.fdopen(handle, "wb", buffering=0)
+        data = msgspec.msgpack.encode(message)
+        self._file.write(len(data).to_bytes(_LENGTH, "big") + data)
+
+
+def read_messages(folder: str) -> Iterator[Message]:
+    """What all processes have written. A message that was cut off is left out."""
+    for path in sorted(Path(folder).iterdir()):
+        data = path.read_bytes()
+        at = 0
+        while at + _LENGTH <= len(data):
+            end = at + _LENGTH + int.from_bytes(data[at : at + _LENGTH], "big")
+            with suppress(msgspec.DecodeError):
+                yield msgspec.msgpack.decode(data[at + _LENGTH : end], type=Message)
+            at = end
+
+
+class Children:
+    """The processes that a program starts while this is entered.
+
+    `forked` is called in a process that was forked, with what takes its verdicts from then on; `count` gives the events
+    of this process so far.
+    """
+
+    def __init__(
+        self,
+        specs: Sequence[Path],
+        history: int,
+        allow_code: bool,
+        forked: Callable[[Outbox], object],
+        count: Callable[[], int],
+    ) -> None:
+        self._specs = [str(path.absolute()) for path in specs]
+        self._history, self._allow_code = history, allow_code
+        self._forked, self._count = forked, count
+        self._inherited = 0
+        self._folder: str | None = None
+        self._before: dict[str, str | None] = {}
+        self._process = os.getpid()
+        self.outbox: Outbox | None = None
+        """Where verdicts go, in a process that was forked."""
+
+    @property
+    def first(self) -> bool:
+        """Is this the process that was started first, not one forked from it?"""
+        return os.getpid() == self._process
+
+    def __enter__(self) -> Children:
+        self._folder = tempfile.mkdtemp(prefix="mopsus-")
+        order = Order(self._folder, self._specs, self._history, self._allow_code)
+        paths = os.environ.get("PYTHONPATH")
+        self._set(_ORDER, msgspec.json.encode(order).decode())
+        self._set("PYTHONPATH", _STARTUP if not paths else _STARTUP + os.pathsep + paths)
+        os.register_at_fork(before=self._before_fork, after_in_child=self._after_fork)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        folder, self._folder = self._folder, None
+        for name, value in self._before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+        if folder is not None and self.first:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def messages(self) -> Iterator[tuple[Verdict | None, int]]:
+        """What came back: a verdict, or a number of events."""
+        if self._folder is not None:
+            for message in read_messages(self._folder):
+                yield None if message.verdict is None else unpack_verdict(message.verdict), message.events
+
+    def _set(self, name: str, value: str) -> None:
+        self._before[name] = os.environ.get(name)
+        os.environ[name] = value
+
+    def end_fork(self) -> None:
+        """In a process that was forked: say how many events there were. Safe to call twice."""
+        if self.outbox is not None:
+            self.outbox.close(self._count() - self._inherited)
+
+    def _before_fork(self) -> None:
+        util = sys.modules.get("multiprocessing.util")
+        if self._folder is not None and util is not None:
+            # Its processes end without a word to anybody but their own finalizers, which are made after the fork.
+            util.register_after_fork(self, lambda self: util.Finalize(None, self.end_fork, exitpriority=-1000))
+
+    def _after_fork(self) -> None:
+        if self._folder is not None:
+            self._inherited = self._count()
+            self.outbox = Outbox(self._folder)
+            self._forked(self.outbox)
+
+
+def start_child() -> None:
+    """Begin to watch this process, if it was told to."""
+    text = os.environ.get(_ORDER)
+    spawned = any("--multiprocessing-fork" in word or "multiprocessing.forkserver" in word for word in sys.orig_argv)
+    if not text or not (spawned or os.environ.get(_WANTED)):
+        return
+    try:
+        order = msgspec.json.decode(text, type=Order)
+        _watch(order, spawned)
+    except (MopsusError, OSError, msgspec.DecodeError) as error:
+        print(f"mopsus: this process is not watched: {error}", file=sys.stderr)
+
+
+def _watch(order: Order, spawned: bool) -> None:
+    from mopsus.cli.specs import load_specs
+    from mopsus.events.weave.weaver import Weaver
+    from mopsus.monitor import Monitor
+
+    outbox = Outbox(order.folder)
+    compiled, _ = load_specs([Path(path) for path in order.specs], allow_unmonitorable=True)
+    monitors = {
+        name: Monitor(each, outbox.add, history=order.history, allow_code=order.allow_code)
+        for name, each in compiled.items()
+    }
+    weaver = Weaver(monitors)
+    weaver.start()
+
+    def end() -> None:
+        weaver.stop(ended=True)
+        with suppress(OSError):  # whoever waited for it may be gone
+            outbox.close(count_events(monitors.values()))
+
+    atexit.register(end)
+    if spawned:
+        from multiprocessing import util
+
+        weaver.watch_spawned()
+        # The server that forks such processes is one of them; those that it forks do not come to `atexit`.
+        util.register_after_fork(outbox, lambda outbox: util.Finalize(None, end, exitpriority=-1000))
+
+
+def count_events(monitors: Iterable[Monitor]) -> int:
+    """How many events monitors have taken."""
+    return sum(monitor.stats().events for monitor in monitors)
