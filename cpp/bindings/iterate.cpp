@@ -1,9 +1,5 @@
 #include "iterate.hpp"
 
-#include <cstddef>
-#include <cstring>
-#include <string_view>
-
 namespace mopsus::python {
 
 namespace {
@@ -17,15 +13,6 @@ struct Walk {
 };
 
 PyTypeObject* walk_type = nullptr;
-
-// An operation that is a function of one object: that is its target and its argument.
-Occasion on(PyObject*& object) {
-    Occasion occasion;
-    occasion.target = object;
-    occasion.arguments = &object;
-    occasion.positional = 1;
-    return occasion;
-}
 
 Walk* spare = nullptr;  // loops come one after another: the last walk serves the next
 
@@ -126,19 +113,19 @@ PyObject* begin(Site* site, PyObject* given, bool keep) {
     return walk(iterator, keep ? given : nullptr, site);
 }
 
-PyObject* loop(PyObject* object, PyObject* const* args, size_t, PyObject*) { return begin(reinterpret_cast<Site*>(object), args[0], false); }
+PyObject* loop(PyObject* object, PyObject* const* args, size_t, PyObject*) { return begin(as_site(object), args[0], false); }
 
 // `*x`: the interpreter asks x how long it is, and keeps it until the end.
-PyObject* spread(PyObject* object, PyObject* const* args, size_t, PyObject*) { return begin(reinterpret_cast<Site*>(object), args[0], true); }
+PyObject* spread(PyObject* object, PyObject* const* args, size_t, PyObject*) { return begin(as_site(object), args[0], true); }
 
-// A call by the name of the function that it is most probably about. The first argument is what the name stands for.
-PyObject* call(PyObject* object, PyObject* const* args, size_t flags, PyObject* names) {
-    auto* self = reinterpret_cast<Site*>(object);
+// `iter(x)`, `next(x)`. The first argument is what the name stands for, which need not be the function.
+PyObject* function(PyObject* object, PyObject* const* args, size_t flags, PyObject* names) {
+    Site* self = as_site(object);
     const Py_ssize_t given = PyVectorcall_NARGS(flags) - 1;
     const auto done = [&] { return PyObject_Vectorcall(args[0], args + 1, static_cast<size_t>(given) | PY_VECTORCALL_ARGUMENTS_OFFSET, names); };
-    if (self->subject != nullptr && self->subject != args[0]) return done();
+    if (self->subject != args[0] || given == 0) return done();
     Occasion occasion;
-    occasion.target = given > 0 ? args[1] : nullptr;
+    occasion.target = args[1];
     occasion.arguments = args + 1;
     occasion.positional = given;
     occasion.names = names;
@@ -165,14 +152,11 @@ bool serve_raising(const Taps& taps, Occasion occasion) {
     return true;
 }
 
-vectorcallfunc iterating(const char* kind) {
-    const std::string_view name(kind);
-    return name == "loop" ? loop : name == "spread" ? spread : name == "call" ? call : nullptr;
-}
+const Behaviour iteration[] = {{"loop", loop}, {"spread", spread}, {"function", function}, {nullptr, nullptr}};
 
-bool prepare_iterating(PyObject* module) {
+bool prepare_iteration() {
     walk_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&walk_spec));
-    return walk_type != nullptr && PyModule_AddObjectRef(module, "Walk", reinterpret_cast<PyObject*>(walk_type)) == 0;
+    return walk_type != nullptr;
 }
 
 }  // namespace mopsus::python

@@ -8,10 +8,19 @@
 
 namespace mopsus::python {
 
+// What sites of one kind do when they are called, and when they are used as `site[x]`.
+struct Behaviour {
+    const char* kind;
+    vectorcallfunc call;
+    binaryfunc get = nullptr;
+    objobjargproc set = nullptr;  // deletes if there is no value
+};
+
 // A place, or all places of a module that are alike. Its taps may be replaced at any time.
 struct Site {
     PyObject_HEAD
     vectorcallfunc call;
+    const Behaviour* behaviour;
     PyObject* subject;  // name of an attribute, or the function that a call is about; or null
     Taps* first;        // iter, get, enter, or the only ones; null if there are none
     Taps* second;       // next, set, exit
@@ -50,10 +59,25 @@ PyObject* perform(Taps* served, Occasion occasion, Action&& action) {
     return result;
 }
 
-// How a site is called, by the name of its kind; null if there is no such kind.
-vectorcallfunc iterating(const char* kind);
+// An operation that is a function of one object: that is its target and its argument.
+inline Occasion on(PyObject*& object) {
+    Occasion occasion;
+    occasion.target = object;
+    occasion.arguments = &object;
+    occasion.positional = 1;
+    return occasion;
+}
 
-bool prepare_iterating(PyObject* module);
+inline Site* as_site(PyObject* object) { return reinterpret_cast<Site*>(object); }
+
+// Kinds of sites, each list ended by one without a name.
+extern const Behaviour iteration[];
+extern const Behaviour operators[];
+extern const Behaviour waiting[];
+
+bool prepare_iteration();
+bool prepare_operators();
+bool prepare_waiting();
 bool prepare_sites(PyObject* module);
 
 }  // namespace mopsus::python

@@ -3,6 +3,7 @@
 #include <structmember.h>
 
 #include <cstddef>
+#include <cstring>
 #include <utility>
 
 #include "iterate.hpp"
@@ -13,19 +14,28 @@ namespace {
 
 PyTypeObject* site_type = nullptr;
 
+const Behaviour* find(const char* kind) {
+    for (const Behaviour* list : {iteration, operators, waiting}) {
+        for (; list->kind != nullptr; ++list)
+            if (std::strcmp(list->kind, kind) == 0) return list;
+    }
+    return nullptr;
+}
+
 PyObject* create(PyTypeObject* type, PyObject* args, PyObject* keywords) {
     const char* kind = nullptr;
     PyObject* subject = Py_None;
     static const char* const names[] = {"kind", "subject", nullptr};
     if (!PyArg_ParseTupleAndKeywords(args, keywords, "s|O", const_cast<char**>(names), &kind, &subject)) return nullptr;
-    const vectorcallfunc call = iterating(kind);
-    if (call == nullptr) {
+    const Behaviour* behaviour = find(kind);
+    if (behaviour == nullptr) {
         PyErr_Format(PyExc_ValueError, "no such kind of site: %s", kind);
         return nullptr;
     }
     auto* self = reinterpret_cast<Site*>(type->tp_alloc(type, 0));
     if (self == nullptr) return nullptr;
-    self->call = call;
+    self->call = behaviour->call;
+    self->behaviour = behaviour;
     self->subject = subject != Py_None ? Py_NewRef(subject) : nullptr;
     return reinterpret_cast<PyObject*>(self);
 }
@@ -77,6 +87,28 @@ void dealloc(PyObject* object) {
     Py_DECREF(type);
 }
 
+PyObject* get(PyObject* object, PyObject* key) {
+    const Behaviour* behaviour = as_site(object)->behaviour;
+    if (behaviour->get != nullptr) return behaviour->get(object, key);
+    PyErr_SetString(PyExc_TypeError, "this site has no items");
+    return nullptr;
+}
+
+int set(PyObject* object, PyObject* key, PyObject* value) {
+    const Behaviour* behaviour = as_site(object)->behaviour;
+    if (behaviour->set != nullptr) return behaviour->set(object, key, value);
+    PyErr_SetString(PyExc_TypeError, "this site has no items");
+    return -1;
+}
+
+// Messages of the interpreter name what is called: let it be the function that was written.
+PyObject* attribute(PyObject* object, PyObject* name) {
+    PyObject* subject = as_site(object)->subject;
+    const bool named = subject != nullptr && PyCallable_Check(subject) &&
+                       (PyUnicode_CompareWithASCIIString(name, "__qualname__") == 0 || PyUnicode_CompareWithASCIIString(name, "__module__") == 0);
+    return named ? PyObject_GetAttr(subject, name) : PyObject_GenericGetAttr(object, name);
+}
+
 PyMemberDef members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(Site, call), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr},
@@ -93,6 +125,9 @@ PyType_Slot slots[] = {
     {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
     {Py_tp_clear, reinterpret_cast<void*>(clear)},
     {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+    {Py_tp_getattro, reinterpret_cast<void*>(attribute)},
+    {Py_mp_subscript, reinterpret_cast<void*>(get)},
+    {Py_mp_ass_subscript, reinterpret_cast<void*>(set)},
     {Py_tp_members, members},
     {Py_tp_methods, methods},
     {Py_tp_doc, const_cast<char*>("What stands at a place in rewritten code.")},
@@ -105,6 +140,7 @@ PyType_Spec spec = {"mopsus._core.Site", sizeof(Site), 0,
 }  // namespace
 
 bool prepare_sites(PyObject* module) {
+    if (!prepare_iteration() || !prepare_operators() || !prepare_waiting()) return false;
     site_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
     return site_type != nullptr && PyModule_AddObjectRef(module, "Site", reinterpret_cast<PyObject*>(site_type)) == 0;
 }

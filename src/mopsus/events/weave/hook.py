@@ -12,6 +12,7 @@ import site
 import sys
 import sysconfig
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
@@ -168,14 +169,40 @@ _hide_from_tracebacks(cast(FunctionType, _call_with_frames_removed), cast(Functi
 _CANDIDATES = {
     Operation.ITER: rb"\bfor\b|\biter\b|\*|\byield\b|,[^=\n]*=",
     Operation.NEXT: rb"\bfor\b|\bnext\b|\*|\byield\b|,[^=\n]*=",
+    Operation.GET_ITEM: rb"\[",
+    Operation.SET_ITEM: rb"\[",
+    Operation.DELETE_ITEM: rb"\[",
+    Operation.ENTER: rb"\bwith\b",
+    Operation.EXIT: rb"\bwith\b",
+    Operation.RAISE: rb"\braise\b",
+    Operation.HANDLE: rb"\bexcept\b",
+    Operation.AWAIT: rb"\bawait\b",
 }
+"""What a text must contain to be looked at; for the other operations a name is looked for."""
+
+
+@lru_cache(maxsize=256)
+def _candidates(plan: Plan) -> re.Pattern[bytes]:
+    parts = [rb"\bdef\b|\bclass\b"] if plan.definitions else []
+    for operation, names in plan.names.items():
+        if operation in _CANDIDATES:
+            parts.append(_CANDIDATES[operation])
+        elif operation in (Operation.YIELD, Operation.RESUME):
+            parts.append(rb"\byield\b")
+        else:
+            # `a.b` may be broken into lines, and `_C__x` is written `__x` in its class.
+            words = {re.sub(r"^_[^_].*?(?=__)", "", name.rpartition(".")[2]) for name in names}
+            parts += [re.escape(word.encode()) for word in sorted(words)] or [rb"\.|\("]
+    return re.compile(b"|".join(parts))
 
 
 def _candidate(source: bytes, plan: Plan) -> bool:
     """Whether there may be something to rewrite: decided by the text alone, which is much quicker than parsing it."""
-    if plan.definitions:
-        return True
-    return any(re.search(_CANDIDATES[operation], source) for operation in plan.names)
+    return _ENCODED.match(source) is not None or _candidates(plan).search(source) is not None
+
+
+_ENCODED = re.compile(rb"^(?:[^\n]*\n)?[ \t\f]*#[^\n]*coding[:=][ \t]*(?!utf-?8|latin-1|ascii)", re.IGNORECASE)
+"""A text that may not spell names as bytes of ASCII."""
 
 
 def _folders() -> Iterable[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import builtins
 import hashlib
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -34,24 +35,37 @@ class Kind:
 KINDS = {
     "loop": Kind((Operation.ITER, Operation.NEXT), "loop"),
     "spread": Kind((Operation.ITER, Operation.NEXT), "spread"),
-    "iter": Kind((Operation.ITER,), "call"),
-    "next": Kind((Operation.NEXT,), "call"),
+    "iter": Kind((Operation.ITER,), "function"),
+    "next": Kind((Operation.NEXT,), "function"),
+    "attribute": Kind((Operation.GET, Operation.SET, Operation.DELETE), "attribute"),
+    "item": Kind((Operation.GET_ITEM, Operation.SET_ITEM, Operation.DELETE_ITEM), "item"),
+    "call": Kind((Operation.CALL,), "call"),
+    "with": Kind((Operation.ENTER, Operation.EXIT), "with"),
+    "raise": Kind((Operation.RAISE,), "raise"),
+    "handle": Kind((Operation.HANDLE,), "handle"),
+    "await": Kind((Operation.AWAIT,), "await"),
+    "yield": Kind((Operation.YIELD,), "pass"),
+    "resume": Kind((Operation.RESUME,), "pass"),
 }
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Place:
-    """Which site: its kind, and the attribute or called name that it is about, if it is about one."""
+    """Which site: its kind, and what it is about if it is about one thing.
+
+    That is an attribute, a called name, or the function in which something is yielded. `name` is what rewrites ask
+    for; an attribute may really be called `attribute`, because it is private to its class.
+    """
 
     kind: str
     name: str = ""
+    attribute: str = ""
 
 
 def builtin_name(module: str, place: Place) -> str:
     """The name under which code of a module finds a site."""
-    digest = hashlib.blake2s(module.encode(), digest_size=4).hexdigest()
-    name = place.name.replace(".", "_")
-    return f"__mopsus_{place.kind}_{name}_{digest}__"
+    told = f"{module}/{place.name}/{place.attribute}"
+    return f"__mopsus_{place.kind}_{hashlib.blake2s(told.encode(), digest_size=6).hexdigest()}__"
 
 
 def concerns(rewrite: Rewrite, module: str, *, own: bool) -> bool:
@@ -92,7 +106,7 @@ class Sites:
         for place in places:
             key = (module, place)
             if key not in self._sites:
-                site = self._sites[key] = Site(KINDS[place.kind].native, _subject(place))
+                site = self._sites[key] = Site(KINDS[place.kind].native, self._subject(place))
                 setattr(builtins, builtin_name(module, place), site)
             self._tap([key])
 
@@ -116,9 +130,28 @@ class Sites:
             and concerns(rewrite, module, own=self._own[module])
         )
 
+    def _subject(self, place: Place) -> object:
+        match place.kind:
+            case "iter":
+                return iter
+            case "next":
+                return next
+            case "attribute":
+                return sys.intern(place.attribute)
+            case "call":
+                return self._callee(place.name)
+        return None
+
+    def _callee(self, name: str) -> object:
+        """What a called name stands for, if that can be said; it may be written without its module."""
+        if hasattr(builtins, name):
+            return getattr(builtins, name)
+        asked = {each for rewrites in self._active for rewrite in rewrites for each in rewrite.names}
+        for full in sorted(each for each in asked if each == name or each.endswith("." + name)):
+            module, _, attribute = full.rpartition(".")
+            if module in sys.modules and hasattr(sys.modules[module], attribute):
+                return getattr(sys.modules[module], attribute)
+        return None
+
 
 SITES = Sites()
-
-
-def _subject(place: Place) -> object:
-    return {"iter": iter, "next": next}.get(place.kind)
