@@ -8,22 +8,21 @@ folder, from which the process that was started first takes them when it ends.
 from __future__ import annotations
 
 import atexit
+import json
 import os
 import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
-from mopsus.model import MopsusError, Verdict
-from mopsus.verdict.wire import pack_verdict, unpack_verdict
+from mopsus.model import MopsusError
 
 if TYPE_CHECKING:
+    from mopsus.model import Verdict
     from mopsus.monitor import Monitor
 
 _ORDER = "MOPSUS_CHILDREN"
@@ -34,7 +33,8 @@ _LENGTH = 4
 """Bytes before each message that say how long it is."""
 
 
-class Order(msgspec.Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Order:
     """What a process is told."""
 
     folder: str
@@ -43,51 +43,50 @@ class Order(msgspec.Struct, frozen=True):
     allow_code: bool
 
 
-class Message(msgspec.Struct, frozen=True):
-    """A verdict, or in the end the number of events."""
-
-    verdict: dict[str, Any] | None = None
-    events: int = 0
-
-
 class Outbox:
     """Where one process writes; the file is made when there is something to write."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
-        self._file: Any = None
+        self._file = -1
         self._writer = 0
         self._closed = False
 
     def add(self, verdict: Verdict) -> None:
         """Write a verdict, at once: the process may end at any time."""
-        self._write(Message(pack_verdict(verdict)))
+        from mopsus.verdict.wire import pack_verdict
+
+        self._write({"verdict": pack_verdict(verdict)})
 
     def close(self, events: int) -> None:
         """Write how many events there were, the last thing to say."""
-        self._write(Message(events=events))
+        self._write({"events": events})
         self._closed = True
 
-    def _write(self, message: Message) -> None:
+    def _write(self, message: dict[str, Any]) -> None:
         if self._closed:
             return
+        import msgspec
+
         if self._writer != os.getpid():  # the file of a process that this one was forked from is not its own
             self._writer = os.getpid()
-            handle, _ = tempfile.mkstemp(".msgpack", f"{os.getpid()}-", self._folder)
-            self._file = os.fdopen(handle, "wb", buffering=0)
+            path = os.path.join(self._folder, f"{self._writer}-{os.urandom(4).hex()}")
+            self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         data = msgspec.msgpack.encode(message)
-        self._file.write(len(data).to_bytes(_LENGTH, "big") + data)
+        os.write(self._file, len(data).to_bytes(_LENGTH, "big") + data)
 
 
-def read_messages(folder: str) -> Iterator[Message]:
+def read_messages(folder: str) -> Iterator[dict[str, Any]]:
     """What all processes have written. A message that was cut off is left out."""
     for path in sorted(Path(folder).iterdir()):
+        import msgspec
+
         data = path.read_bytes()
         at = 0
         while at + _LENGTH <= len(data):
             end = at + _LENGTH + int.from_bytes(data[at : at + _LENGTH], "big")
             with suppress(msgspec.DecodeError):
-                yield msgspec.msgpack.decode(data[at + _LENGTH : end], type=Message)
+                yield msgspec.msgpack.decode(data[at + _LENGTH : end], type=dict[str, Any])
             at = end
 
 
@@ -122,10 +121,12 @@ class Children:
         return os.getpid() == self._process
 
     def __enter__(self) -> Children:
-        self._folder = tempfile.mkdtemp(prefix="mopsus-")
+        name = f"mopsus-{self._process}-{os.urandom(8).hex()}"
+        self._folder = os.path.join(os.environ.get("TMPDIR") or "/tmp", name)
+        os.mkdir(self._folder, 0o700)
         order = Order(self._folder, self._specs, self._history, self._allow_code)
         paths = os.environ.get("PYTHONPATH")
-        self._set(_ORDER, msgspec.json.encode(order).decode())
+        self._set(_ORDER, json.dumps(asdict(order)))
         self._set("PYTHONPATH", _STARTUP if not paths else _STARTUP + os.pathsep + paths)
         os.register_at_fork(before=self._before_fork, after_in_child=self._after_fork)
         return self
@@ -146,7 +147,9 @@ class Children:
         """What came back: a verdict, or a number of events."""
         if self._folder is not None:
             for message in read_messages(self._folder):
-                yield None if message.verdict is None else unpack_verdict(message.verdict), message.events
+                from mopsus.verdict.wire import unpack_verdict
+
+                yield unpack_verdict(message["verdict"]) if "verdict" in message else None, message.get("events", 0)
 
     def _set(self, name: str, value: str) -> None:
         self._before[name] = os.environ.get(name)
@@ -177,9 +180,8 @@ def start_child() -> None:
     if not text or not (spawned or os.environ.get(_WANTED)):
         return
     try:
-        order = msgspec.json.decode(text, type=Order)
-        _watch(order, spawned)
-    except (MopsusError, OSError, msgspec.DecodeError) as error:
+        _watch(Order(**json.loads(text)), spawned)
+    except (MopsusError, OSError, ValueError, TypeError) as error:
         print(f"mopsus: this process is not watched: {error}", file=sys.stderr)
 
 

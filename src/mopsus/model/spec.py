@@ -89,8 +89,8 @@ class Event:
     parameters: tuple[str, ...] = ()
     creation: bool = False
     advice: str | None = None  # "before", "after", "around"; None: not tied to a program point
-    returning: str | None = None  # a parameter (also in `parameters`) bound to the result
-    raising: str | None = None  # a parameter (also in `parameters`) bound to the exception
+    returning: str | None = None  # a parameter (also in `parameters`) bound to the result; "": only if there is one
+    raising: str | None = None  # a parameter (also in `parameters`) bound to the exception; "": only if there is one
     pointcut: Pointcut | None = None
     condition: Code | None = None
     action: Code | None = None

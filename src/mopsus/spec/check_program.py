@@ -104,13 +104,17 @@ def _check_moment(event: Event, case: Branch, findings: Findings) -> None:
         listed = ", ".join(event.parameters)
         message = f"event '{event.name}' does not say when: before, after or around"
         findings.error("SPEC-049", message, event.span, f"write 'event {event.name} before({listed}) : …'")
-    elif case.kind in program.LIFES and (event.returning or event.raising or event.advice == "around"):
-        word = "around" if event.advice == "around" else "returning" if event.returning else "raising"
+    elif case.kind in program.LIFES and (_has_result(event) or event.advice == "around"):
+        word = "around" if event.advice == "around" else "raising" if event.returning is None else "returning"
         hint = f"write 'event {event.name} after(…) : {case.kind}(…)'"
         findings.error("SPEC-053", f"'{word}' makes no sense with '{case.kind}'", point.span, hint)
-    elif case.kind in ("raising", "handling") and (event.returning or event.raising):
+    elif case.kind in ("raising", "handling") and _has_result(event):
         hint = f"bind the exception by {case.kind}(e)"
         findings.error("SPEC-053", f"'{case.kind}' has no result of its own", point.span, hint)
+
+
+def _has_result(event: Event) -> bool:
+    return event.returning is not None or event.raising is not None
 
 
 def _check_bound(spec: Spec, event: Event, case: Branch, findings: Findings) -> None:

@@ -251,11 +251,11 @@ class _Builder(Transformer[Token, Any]):
         if advice != "after" or results:
             hint = "write 'after(c) returning(i)' or 'after(c) raising(e)'"
             self.findings.error("SPEC-015", f"'{word}' must follow 'after(…)', once", self.span(word), hint)
-        elif len(names) != 1:
-            hint = f"write '{word}(name)'"
-            self.findings.error("SPEC-012", f"'{word}' binds exactly one name", self.span(word), hint)
+        elif len(names) > 1:
+            hint = f"write '{word}(name)', or '{word}()'"
+            self.findings.error("SPEC-012", f"'{word}' binds one name at the most", self.span(word), hint)
         else:
-            results[str(word)] = str(names[0])
+            results[str(word)] = str(names[0]) if names else ""
 
     # --- pointcuts
 

@@ -136,7 +136,7 @@ def _event(event: Event) -> list[str]:
         result = event.returning or event.raising
         given = [name for name in event.parameters if name != result]
         words += ["event", event.name, f"{event.advice}({', '.join(given)})"]
-        words += [f"{word}({name})" for word in ("returning", "raising") if (name := getattr(event, word))]
+        words += [f"{word}({name})" for word in ("returning", "raising") if (name := getattr(event, word)) is not None]
     if event.pointcut is not None or event.condition is not None:
         words += [":", " && ".join(_conjuncts(event))]
     return _with_body(" ".join(words), event.action)

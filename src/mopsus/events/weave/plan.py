@@ -387,7 +387,9 @@ def moment_of(event: Event) -> Moment:
     if event.advice == "around":
         return Moment.AROUND
     if event.advice == "after":
-        return Moment.RETURNING if event.returning else Moment.RAISING if event.raising else Moment.AFTER
+        if event.returning is not None:
+            return Moment.RETURNING
+        return Moment.AFTER if event.raising is None else Moment.RAISING
     return Moment.BEFORE
 
 
