@@ -76,15 +76,19 @@ class Outbox:
         os.write(self._file, len(data).to_bytes(_LENGTH, "big") + data)
 
 
-def read_messages(folder: str) -> Iterator[dict[str, Any]]:
-    """What all processes have written. A message that was cut off is left out."""
+def read_messages(folder: str, known: dict[str, int]) -> Iterator[dict[str, Any]]:
+    """What all processes have written, beyond what is `known` of each file, which is brought up to date. A message that
+    was cut off is left out."""
     for path in sorted(Path(folder).iterdir()):
         import msgspec
 
         data = path.read_bytes()
-        at = 0
+        at = known.get(path.name, 0)
         while at + _LENGTH <= len(data):
             end = at + _LENGTH + int.from_bytes(data[at : at + _LENGTH], "big")
+            if end > len(data):
+                break
+            known[path.name] = end
             with suppress(msgspec.DecodeError):
                 yield msgspec.msgpack.decode(data[at + _LENGTH : end], type=dict[str, Any])
             at = end
@@ -110,6 +114,7 @@ class Children:
         self._forked, self._count = forked, count
         self._inherited = 0
         self._folder: str | None = None
+        self._known: dict[str, int] = {}
         self._before: dict[str, str | None] = {}
         self._process = os.getpid()
         self.outbox: Outbox | None = None
@@ -144,9 +149,9 @@ class Children:
             shutil.rmtree(folder, ignore_errors=True)
 
     def messages(self) -> Iterator[tuple[Verdict | None, int]]:
-        """What came back: a verdict, or a number of events."""
+        """What came back since this was asked last: a verdict, or a number of events."""
         if self._folder is not None:
-            for message in read_messages(self._folder):
+            for message in read_messages(self._folder, self._known):
                 from mopsus.verdict.wire import unpack_verdict
 
                 yield unpack_verdict(message["verdict"]) if "verdict" in message else None, message.get("events", 0)
