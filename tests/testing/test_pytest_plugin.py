@@ -240,6 +240,41 @@ def test_a_thread_of_a_test_is_part_of_it(project, run):
     run("--mopsus-fail").assert_outcomes(failed=1)
 
 
+def test_processes_of_a_test_are_part_of_it(project, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(project.path))
+    project.makepyfile(
+        test_doors="""\
+        import multiprocessing
+        import pytest
+        from house import Door
+
+        def twice():
+            door = Door()
+            door.open()
+            door.open()
+
+        @pytest.mark.parametrize("method", ["fork", "spawn"])
+        def test_process(method):
+            process = multiprocessing.get_context(method).Process(target=twice)
+            process.start()
+            process.join()
+            assert process.exitcode == 0
+
+        def test_fine():
+            pass
+        """
+    )
+    result = project.runpytest_subprocess("--mopsus", "doors.mop", "--mopsus-fail", "-p", "no:xdist")
+    result.assert_outcomes(failed=2, passed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "  in test_doors.py::test_process[[]fork[]]",
+            "  in test_doors.py::test_process[[]spawn[]]",
+            "2 violations (1 unique) in 4 events*",
+        ]
+    )
+
+
 def test_a_warning_fails_nothing(project, run):
     project.makefile(".mop", doors=DOORS.replace("    event", "    severity: warning\n    event", 1))
     result = run("--mopsus-fail", status=0)

@@ -163,7 +163,7 @@ class Findings:
             specs=self._options.specs,
             stats=RunStats(
                 events=sum(counts["events"] for counts in self._counts.values()),
-                specs={name: dict(counts) for name, counts in self._counts.items()},
+                specs={name: dict(counts) for name, counts in self._counts.items() if name},
             ),
             warnings=self._watch.warnings,
             started=self._started,
@@ -197,6 +197,6 @@ class Findings:
         for spec, counts in self._counts.items():
             if counts["faults"]:
                 remarks.append(f"{count(counts['faults'], 'error')} in the code of {spec}, told in the log `mopsus`")
-            if not counts["events"]:
+            if not counts["events"] and "" not in self._counts:
                 remarks.append(f"no event of {spec} happened: do its pointcuts name what the tests use?")
         return remarks

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from mopsus.cli.children import Children, Outbox, count_events
 from mopsus.cli.failure import render_error
 from mopsus.cli.reporting import can_draw, draw_svg
 from mopsus.cli.specs import load_specs
@@ -21,6 +22,7 @@ from mopsus.report.output import Output
 from mopsus.testing.asserts import weave_test_modules
 from mopsus.testing.findings import Baseline, Findings
 from mopsus.testing.watch import Counts, Watch
+from mopsus.verdict.explain import HISTORY
 
 if TYPE_CHECKING:
     from mopsus.logics import CompiledSpec
@@ -36,9 +38,10 @@ RENDERERS = {
 def start(config: pytest.Config, files: Sequence[str]) -> Watch:
     """Begin to watch against the specs in the files; `UsageError` if that cannot be."""
     try:
-        compiled, warnings = load_specs([_find(config, name) for name in files])
+        paths = [_find(config, name) for name in files]
+        compiled, warnings = load_specs(paths)
         watch = Watch(_options(compiled), warnings)
-        watch.begin(partial(_Woven, config, compiled))
+        watch.begin(partial(_Woven, config, paths, compiled))
     except MopsusError as error:
         raise pytest.UsageError(render_error(error)) from error
     config.add_cleanup(watch.close)
@@ -105,18 +108,40 @@ def _renderer(name: str) -> Callable[..., str]:
 
 
 class _Woven:
-    """The tests and the program under them, woven."""
+    """The tests and the program under them, woven, and the processes that they start."""
 
     def __init__(
-        self, config: pytest.Config, compiled: dict[str, CompiledSpec], on_verdict: Callable[[Verdict], object]
+        self,
+        config: pytest.Config,
+        paths: Sequence[Path],
+        compiled: dict[str, CompiledSpec],
+        on_verdict: Callable[[Verdict], object],
     ) -> None:
-        self._program = weave(*compiled.values(), on_verdict=on_verdict).start()
+        self._on_verdict = on_verdict
+        self._events_elsewhere = 0
+        self._program = weave(*compiled.values(), on_verdict=lambda verdict: self._on_verdict(verdict)).start()
         self._leave_test_modules = weave_test_modules(config)
+        self._children = Children(
+            paths, HISTORY, True, self._forked, lambda: count_events(self._program.monitors.values())
+        )
+        self._children.__enter__()
+
+    def elsewhere(self) -> Iterator[Verdict]:
+        """Verdicts that came since this was asked last in other processes."""
+        for verdict, events in self._children.messages():
+            self._events_elsewhere += events
+            if verdict is not None:
+                yield verdict
 
     def stop(self) -> Counts:
-        """Take everything back that was woven; gives what was counted."""
+        """Take everything back that was woven; gives what was counted, under no name what other processes counted."""
         self._leave_test_modules()
-        return {
+        self._children.__exit__(None, None, None)
+        counts = {
             name: {"events": stats.events, "created": stats.created, "faults": stats.faults}
             for name, stats in self._program.stop().items()
         }
+        return counts | ({"": {"events": self._events_elsewhere}} if self._events_elsewhere else {})
+
+    def _forked(self, outbox: Outbox) -> None:
+        self._on_verdict = outbox.add

@@ -7,7 +7,7 @@ that; anything else belongs to the session.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 import pytest
@@ -26,6 +26,9 @@ Counts = Mapping[str, Mapping[str, int]]
 
 class Weaver(Protocol):
     """What sends the events of the program."""
+
+    def elsewhere(self) -> Iterable[Verdict]:
+        """Verdicts that came since this was asked last in other processes, which tests have started."""
 
     def stop(self) -> Counts:
         """Take everything back that was woven; gives what was counted."""
@@ -54,6 +57,7 @@ class Watch:
 
     def end(self) -> dict[str, Any]:
         """Stop, if that has not been done, and give what the session has caused, as plain data."""
+        self._session += self._take()
         counts: Counts = {}
         if self._weaver is not None:
             weaver, self._weaver = self._weaver, None
@@ -108,7 +112,12 @@ class Watch:
         with self._lock:
             self._groups.add(verdict)
 
+    def _gather(self) -> None:
+        for verdict in self._weaver.elsewhere() if self._weaver is not None else ():
+            self._add(verdict)
+
     def _take(self) -> list[Seen]:
+        self._gather()
         with self._lock:
             groups, self._groups = self._groups, Groups()
         return [Seen(tuple(group.examples), group.count) for group in groups]
@@ -116,6 +125,7 @@ class Watch:
     def _fail(self) -> None:
         if self._fails is None:
             return
+        self._gather()
         with self._lock:
             found = [group.examples[0] for group in self._groups]
         told = [plain_text(self.options.explain(verdict)) for verdict in found if self._fails(verdict)]
