@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import gc
 import io
 import linecache
 import sys
@@ -51,12 +52,21 @@ def shown(code: Any, source: str, module: str, filename: str) -> str:
     """All that a program shows: its output, and the exception that ends it with its traceback."""
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     output = io.StringIO()
-    with contextlib.redirect_stdout(output):
-        try:
-            exec(code, {"__name__": module, "__builtins__": __builtins__})
-        except BaseException as error:
-            error.__traceback__ = error.__traceback__ and error.__traceback__.tb_next
-            output.write("".join(traceback.format_exception(error)))
+    namespace = {"__name__": module, "__builtins__": __builtins__}
+    gc.disable()  # what is left over says so here, in cycles or not
+    gc.freeze()
+    try:
+        with contextlib.redirect_stdout(output):
+            try:
+                exec(code, namespace)
+            except BaseException as error:
+                error.__traceback__ = error.__traceback__ and error.__traceback__.tb_next
+                output.write("".join(traceback.format_exception(error)))
+            namespace.clear()
+            gc.collect()
+    finally:
+        gc.unfreeze()
+        gc.enable()
     return output.getvalue()
 
 
