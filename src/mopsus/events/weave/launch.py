@@ -10,7 +10,6 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.machinery import ModuleSpec, SourceFileLoader
-from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any, TypeVar
 
@@ -116,18 +115,26 @@ def _end(ended: Ended, exits: _ExitFunctions) -> Ended:
 
 
 class _ExitFunctions:
-    """The functions that the program, and nobody else, wants to be called at its end: they are part of it."""
+    """The functions that the program, and nobody else, wants to be called at its end: they are part of it.
+
+    Stands in for the module `atexit` while the program runs. Processes that `multiprocessing` forks use more of it than
+    is documented.
+    """
+
+    _NAMES = ("register", "unregister", "_clear", "_run_exitfuncs")
 
     def __init__(self) -> None:
         self._functions: list[tuple[Callable[..., object], tuple[Any, ...], dict[str, Any]]] = []
-        self._before = atexit.register, atexit.unregister
+        self._before = {name: getattr(atexit, name) for name in self._NAMES}
 
     def __enter__(self) -> _ExitFunctions:
-        atexit.register, atexit.unregister = self._register, self._unregister
+        for name in self._NAMES:
+            setattr(atexit, name, getattr(self, name))
         return self
 
     def __exit__(self, *error: object) -> None:
-        atexit.register, atexit.unregister = self._before
+        for name, function in self._before.items():
+            setattr(atexit, name, function)
 
     def run(self) -> None:
         """Call them, the last one first; an error in one is shown and does not keep others from being called."""
@@ -140,13 +147,21 @@ class _ExitFunctions:
             except Exception as error:
                 _show(error)
 
-    def _register(self, function: F, /, *arguments: object, **named: object) -> F:
+    def register(self, function: F, /, *arguments: object, **named: object) -> F:
         self._functions.append((function, arguments, named))
         return function
 
-    def _unregister(self, function: Callable[..., object]) -> None:
+    def unregister(self, function: Callable[..., object]) -> None:
         self._functions[:] = [each for each in self._functions if each[0] != function]
-        self._before[1](function)
+        self._before["unregister"](function)
+
+    def _clear(self) -> None:
+        self._functions.clear()
+        self._before["_clear"]()
+
+    def _run_exitfuncs(self) -> None:
+        self.run()
+        self._before["_run_exitfuncs"]()
 
 
 def _find(program: Program) -> tuple[ModuleType, str, CodeType | None]:
