@@ -31,7 +31,7 @@ from mopsus.cli.specs import SPEC_SUFFIX, load_specs
 if TYPE_CHECKING:
     from mopsus.cli.children import Children, Outbox
     from mopsus.events.weave.launch import Program
-    from mopsus.model import Diagnostic, MopsusError, Verdict
+    from mopsus.model import Diagnostic, MopsusError, Spec, Verdict
     from mopsus.monitor import Monitor
     from mopsus.monitor.monitor import Stats
 
@@ -178,9 +178,9 @@ class Watched:
     """Events in processes that the program has started."""
     ignored: int = 0
     bad_rows: int = 0
-    warnings: Sequence[Diagnostic] = ()
     error: MopsusError | None = None
     full: bool = False
+    warnings: Sequence[Diagnostic] = field(init=False)
     sources: Sequence[str] = field(init=False)
     stats: Mapping[str, Stats] = field(init=False)
     rows: int = field(init=False)
@@ -188,4 +188,17 @@ class Watched:
     def __post_init__(self) -> None:
         self.sources = (self.program,)
         self.stats = {name: monitor.stats() for name, monitor in self.monitors.items()}
+        quiet = [monitor.spec for name, monitor in self.monitors.items() if not self.stats[name].events]
+        self.warnings = [_silent(spec) for spec in quiet] if not self.elsewhere else []
         self.rows = self.elsewhere + sum(stats.events for stats in self.stats.values())
+
+
+def _silent(spec: Spec) -> Diagnostic:
+    from mopsus.model import Diagnostic
+    from mopsus.spec.program import is_program
+
+    message = f"spec {spec.name}: none of its events ever occurred"
+    hint = "--explain-weaving says what was looked for"
+    if not any(is_program(event.pointcut) for event in spec.events):
+        hint = "none of them names a point of a program, such as call(Class.method)"
+    return Diagnostic("WEAVE-003", message, spec.span, hint=hint, warning=True)

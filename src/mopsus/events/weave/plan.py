@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from types import FunctionType, ModuleType
 
 from mopsus.events.weave import filters, patterns
@@ -22,6 +23,8 @@ from mopsus.spec.program import Arguments, Branch, Dotted, Pattern
 _HEAP_TYPE = 1 << 9
 _IMMUTABLE_TYPE = 1 << 8
 _ITEM_METHODS = {"getitem": "__getitem__", "setitem": "__setitem__", "delitem": "__delitem__"}
+_NAMING = program.JOIN_POINTS | program.CURRENT | {"target"}
+"""Primitives whose arguments are patterns of names."""
 _LOOPS = {"iter": Operation.ITER, "next": Operation.NEXT}
 
 
@@ -107,6 +110,17 @@ class Cut:
             for dotted in point.argument if point.kind in program.CALLS | {"new"} else ():
                 name = dotted.parts[-1]
                 yield "*" if "*" in name or dotted.plus is not None else name
+
+    def names(self) -> Iterator[str]:
+        """Names of which a class or module must have one to be of interest; `*`: any may be."""
+        if self.kind == "endObject":
+            yield "*"  # a subclass may have a finaliser of its own
+        listed = [program.parse_types(parameter.type) for parameter in self.spec.parameters]
+        for part in (*self.case.points, *self.case.without, *(part for part, _ in self.case.others)):
+            if part.kind in _NAMING:
+                listed.append(part.argument)
+        for dotted in chain.from_iterable(listed):
+            yield from ("*",) if dotted.plus is not None or any("*" in part for part in dotted.parts) else dotted.parts
 
     def picks_function(self, function: FunctionType) -> bool:
         """Is a function of a module that was just defined among its join points?"""

@@ -63,6 +63,8 @@ class Weaver:
                 self._cuts += chain.from_iterable(cuts for _, cuts in cut.flows)
                 self._cuts.append(cut)
         self.outcomes = [Outcome(cut) for cut in self._cuts]
+        self._names = frozenset(chain.from_iterable(cut.names() for cut in self._cuts))
+        self._awaited: set[str] = set()
         self._placements = Placements()
         self._placed: set[tuple[int, int, str, str]] = set()
         self._hook: Hook | None = None
@@ -95,7 +97,9 @@ class Weaver:
         """Weave what a module has defined."""
         if not isinstance(module, ModuleType) or module.__name__.partition(".")[0] == "mopsus":
             return
-        self._extend(Scope((module,), patterns.classes_of(module)), complete=True)
+        if module.__name__ in self._awaited or self._of_interest(vars(module)):
+            self._awaited.discard(module.__name__)
+            self._extend(Scope((module,), patterns.classes_of(module)), complete=True)
 
     # ---- start and stop
 
@@ -141,8 +145,12 @@ class Weaver:
     # ---- weaving
 
     def _class_made(self, cls: type) -> None:
-        if isinstance(cls, type):
+        if isinstance(cls, type) and self._of_interest((cls.__name__,)):
+            self._awaited.add(cls.__module__)  # it may be hidden in another class, where nobody looks without reason
             self._extend(Scope(classes=(cls,)), complete=False)
+
+    def _of_interest(self, names: Iterable[str]) -> bool:
+        return "*" in self._names or not self._names.isdisjoint(names)
 
     def _extend(self, scope: Scope, *, complete: bool) -> None:
         """Weave what is new. Not `complete`: decorators may still change a class."""
