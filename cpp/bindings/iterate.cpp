@@ -20,7 +20,10 @@ PyObject* walk_next(PyObject* object) {
     auto* self = reinterpret_cast<Walk*>(object);
     PyObject* iterator = self->iterator;
     const iternextfunc next = Py_TYPE(iterator)->tp_iternext;
-    return perform(self->site->second, on(self->iterator), [&] { return next(iterator); });
+    Taps* taps = self->site->second;
+    if (taps == nullptr) return next(iterator);
+    const Occasion occasion = on(self->iterator);
+    return perform(taps, occasion, [&] { return next(iterator); });
 }
 
 PyObject* walk_attribute(PyObject* object, PyObject* name) {
@@ -134,7 +137,8 @@ PyObject* function(PyObject* object, PyObject* const* args, size_t flags, PyObje
 
 }  // namespace
 
-bool serve_raising(const Taps& taps, Occasion occasion) {
+bool serve_raising(const Taps& taps, const Occasion& given) {
+    Occasion occasion = given;
     PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
     PyErr_Fetch(&type, &value, &trace);
     if (type != nullptr) PyErr_NormalizeException(&type, &value, &trace);
@@ -150,6 +154,17 @@ bool serve_raising(const Taps& taps, Occasion occasion) {
     }
     PyErr_Restore(type, value, trace);
     return true;
+}
+
+PyObject* serve_returning(const Taps& taps, const Occasion& given, PyObject* result) {
+    Occasion occasion = given;
+    occasion.result = result;
+    for (const Tap* tap : taps.returning) {
+        if (tap->serve(occasion)) continue;
+        Py_DECREF(result);
+        return nullptr;
+    }
+    return result;
 }
 
 const Behaviour iteration[] = {{"loop", loop}, {"spread", spread}, {"function", function}, {nullptr, nullptr}};

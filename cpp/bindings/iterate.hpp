@@ -29,12 +29,14 @@ struct Site {
 
 // Serve the taps of something that failed: an exception is set, or an iteration has come to its end and none is.
 // Both stay as they are; false if the program is to stop instead.
-bool serve_raising(const Taps& taps, Occasion occasion);
+bool serve_raising(const Taps& taps, const Occasion& occasion);
+// Of something that gave a result, which is taken, and given back unless the program is to stop.
+PyObject* serve_returning(const Taps& taps, const Occasion& occasion, PyObject* result);
 
 // What happens, with its taps served before and after; `action` gives a new reference, or null. An exception that it
-// leaves unset is the end of an iteration.
+// leaves unset is the end of an iteration. (An occasion is never copied on the way of most events: it is large.)
 template <class Action>
-PyObject* perform(Taps* served, Occasion occasion, Action&& action) {
+PyObject* perform(Taps* served, const Occasion& occasion, Action&& action) {
     if (served == nullptr || Unobserved::now()) return action();
     const HeldTaps taps(served);
     for (const Tap* tap : taps->before)
@@ -46,17 +48,9 @@ PyObject* perform(Taps* served, Occasion occasion, Action&& action) {
         if (skippable.skipped()) return skippable.result();
     }
     PyObject* result = action();
-    if (result == nullptr) {
-        if (!taps->raising.empty()) serve_raising(*taps.operator->(), occasion);
-        return nullptr;
-    }
-    occasion.result = result;
-    for (const Tap* tap : taps->returning) {
-        if (tap->serve(occasion)) continue;
-        Py_DECREF(result);
-        return nullptr;
-    }
-    return result;
+    if (result != nullptr) return taps->returning.empty() ? result : serve_returning(*taps.operator->(), occasion, result);
+    if (!taps->raising.empty()) serve_raising(*taps.operator->(), occasion);
+    return nullptr;
 }
 
 // An operation that is a function of one object: that is its target and its argument.

@@ -23,18 +23,9 @@ Wait* as_wait(PyObject* object) { return reinterpret_cast<Wait*>(object); }
 PyObject* ended(Wait* self, PyObject* result) {
     if (self->site->first == nullptr || Unobserved::now()) return result;
     const HeldTaps taps(self->site->first);
-    Occasion occasion = on(self->target);
-    if (result == nullptr) {
-        if (!taps->raising.empty()) serve_raising(*taps.operator->(), occasion);
-        return nullptr;
-    }
-    occasion.result = result;
-    for (const Tap* tap : taps->returning) {
-        if (tap->serve(occasion)) continue;
-        Py_DECREF(result);
-        return nullptr;
-    }
-    return result;
+    if (result != nullptr) return serve_returning(*taps.operator->(), on(self->target), result);
+    if (!taps->raising.empty()) serve_raising(*taps.operator->(), on(self->target));
+    return nullptr;
 }
 
 // StopIteration with this value, which is taken.

@@ -7,7 +7,7 @@ import contextlib
 import gc
 import io
 import linecache
-import sys
+import re
 import traceback
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -67,7 +67,7 @@ def shown(code: Any, source: str, module: str, filename: str) -> str:
     finally:
         gc.unfreeze()
         gc.enable()
-    return output.getvalue()
+    return re.sub("0x[0-9a-f]+", "0x", output.getvalue())
 
 
 def compare(source: str, make: Callable[[list[Event]], tuple[Rewrite, ...]] = everything) -> list[Event]:
@@ -98,6 +98,3 @@ def identity(member: Any) -> Any:
 def names(events: Iterable[Event]) -> list[str]:
     """The names of events."""
     return [event[0] for event in events]
-
-
-VERSION = sys.version_info[:2]

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from rewrite_support import Event, everything, tap
 
+from mopsus.events.weave.cache import CodeCache
 from mopsus.events.weave.hook import Hook
 from mopsus.events.weave.joinpoints import From, Moment, Operation, Rewrite
 
@@ -227,3 +228,78 @@ def test_all_operations_can_be_asked_for(project: Any, hooks: Any) -> None:
 def _refers_to_sites(namespace: dict[str, Any]) -> bool:
     codes = [value.__code__ for value in namespace.values() if hasattr(value, "__code__")]
     return any("__mopsus_" in name for code in codes for name in code.co_names)
+
+
+# ---- the cache of rewritten code ----
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, project: Any) -> Path:
+    """A cache of our own, which is written to."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    folder = tmp_path / "cached code"
+    monkeypatch.setattr("mopsus.events.weave.hook._FINDER.cache", CodeCache(folder))
+    return folder
+
+
+def again(name: str) -> ModuleType:
+    """Import a module anew."""
+    sys.modules.pop(name, None)
+    return importlib.import_module(name)
+
+
+def test_rewritten_code_is_kept(project: Any, hooks: Any, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project("hook_i.py", LOOP)
+    log: list[Event] = []
+    hooks(Weaving(iteration(log)))
+    again("hook_i")
+    assert len(list(cache.iterdir())) == 1
+    assert cache.stat().st_mode & 0o077 == 0
+    monkeypatch.setattr("ast.parse", None)
+    assert again("hook_i").f([1]) == [2]
+    assert log == [("next", 1)]
+
+
+@pytest.mark.parametrize("damage", ["cut", "flipped", "empty", "other text"])
+def test_damaged_caches_are_ignored(project: Any, hooks: Any, cache: Path, damage: str) -> None:
+    project("hook_j.py", LOOP)
+    log: list[Event] = []
+    hooks(Weaving(iteration(log)))
+    again("hook_j")
+    (file,) = cache.iterdir()
+    data = file.read_bytes()
+    middle = len(data) // 2
+    file.write_bytes(
+        {
+            "cut": data[:middle],
+            "flipped": data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :],
+            "empty": b"",
+            "other text": b"x" * 100,
+        }[damage]
+    )
+    assert again("hook_j").f([1]) == [2]
+    assert log == [("next", 1)]
+    assert file.read_bytes() == data
+
+
+def test_a_changed_source_or_plan_is_rewritten_anew(project: Any, hooks: Any, cache: Path) -> None:
+    path = project("hook_k.py", LOOP)
+    hook = hooks(Weaving(iteration([])))
+    again("hook_k")
+    project("hook_k.py", LOOP.replace("* 2", "* 30"))
+    assert again("hook_k").f([1]) == [30]
+    hook.remove()
+    log: list[Event] = []
+    hooks(Weaving((Rewrite(Operation.RAISE, tap(log, "raise", Moment.BEFORE, From.TARGET)),)))
+    again("hook_k").f([1])
+    assert not log
+    assert Path(path).exists()
+
+
+def test_a_cache_that_others_may_write_is_not_read(project: Any, hooks: Any, cache: Path) -> None:
+    project("hook_l.py", LOOP)
+    cache.mkdir()
+    cache.chmod(0o777)
+    hooks(Weaving(iteration([])))
+    assert again("hook_l").f([1]) == [2]
+    assert not list(cache.iterdir())

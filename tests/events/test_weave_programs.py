@@ -43,17 +43,51 @@ NAMES = list("abcoin")
 SMALL = list("0123")
 ATOMS = NAMES + SMALL
 
-SHAPES = [
-    "{atom}", "({0}).x", "({0}).name", "{0}[{1}]", "{0}[{1}:]", "[*{0}]", "[{atom} for {name} in {0}]", "len({0})", "more({0})",
-    "[k for k in {0} if k]", "{{k: 1 for k in {0}}}", "next(iter({0}))", "next(gen({0}), {1})", "list(gen({0}))", "O({0})",
-    "iter({0})", "max(0, *{0})", "({0} if {1} else {2})", "[0, {atom}, 2]", "sum(k for k in {0})", "[k for j in [{0}] for k in j]",
-]  # fmt: skip
+SHAPES = """
+{atom}
+({0}).x
+({0}).name
+{0}[{1}]
+{0}[{1}:]
+[*{0}]
+[{atom} for {name} in {0}]
+len({0})
+more({0})
+[k for k in {0} if k]
+{{k: 1 for k in {0}}}
+next(iter({0}))
+next(gen({0}), {1})
+list(gen({0}))
+O({0})
+iter({0})
+max(0, *{0})
+({0} if {1} else {2})
+[0, {atom}, 2]
+sum(k for k in {0})
+[k for j in [{0}] for k in j]
+""".strip().splitlines()
 
-SIMPLE = [
-    "print({0})", "{name} = {0}", "{name}, i = {0}", "i, *{name} = {0}", "({0}).x = {1}", "o.x += {0}", "{0}[{1}] = {2}",
-    "a[{0}] += {1}", "del {0}[{1}]", "del ({0}).x", "raise E({0})", "raise E", "raise E({0}) from {1}", "raise", "o.x, a[0] = {0}",
-    "print(0, *{0})", "assert {0}", "{0}", "o = O({atom})", "o = None",
-]  # fmt: skip
+SIMPLE = """
+print({0})
+{name} = {0}
+{name}, i = {0}
+i, *{name} = {0}
+({0}).x = {1}
+o.x += {0}
+{0}[{1}] = {2}
+a[{0}] += {1}
+del {0}[{1}]
+del ({0}).x
+raise E({0})
+raise E
+raise E({0}) from {1}
+raise
+o.x, a[0] = {0}
+print(0, *{0})
+assert {0}
+o = O({atom})
+o = None
+""".strip().splitlines()
 
 
 class Writer:

@@ -19,9 +19,10 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, TypeAlias, cast
 
+from mopsus.events.weave.cache import CodeCache
 from mopsus.events.weave.joinpoints import Operation, Weaving
 from mopsus.events.weave.rewrite import Plan, rewrite
-from mopsus.events.weave.sites import SITES, concerns
+from mopsus.events.weave.sites import SITES, Place, concerns
 
 Prepare: TypeAlias = "Callable[[ast.Module, bytes], object]"
 """Changes the syntax tree of a source."""
@@ -52,10 +53,14 @@ class Hook:
         SITES.stop(self.rewrites, self._defined)
 
     def main_code(self, source: bytes, path: str) -> CodeType:
-        """The code of a main program, where functions are told of as soon as they are defined."""
+        """The code of a main program, where functions and classes are told of as soon as they are defined."""
         definitions = frozenset(name for hook in _FINDER.hooks for name in hook.weaving.definitions)
-        code = _FINDER.rewritten(lambda _: source, path, "__main__", definitions)
-        return code or compile(source, path, "exec", dont_inherit=True)
+        plan = _FINDER.plan("__main__", definitions, own=True)
+        made = _FINDER.compile(source, path, "__main__", plan)
+        if made is None:
+            return compile(source, path, "exec", dont_inherit=True)
+        SITES.need("__main__", made[0], own=True)
+        return made[1]
 
 
 class _Finder(MetaPathFinder):
@@ -63,6 +68,7 @@ class _Finder(MetaPathFinder):
 
     def __init__(self) -> None:
         self.hooks: list[Hook] = []
+        self.cache = CodeCache()
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -82,39 +88,50 @@ class _Finder(MetaPathFinder):
         for hook in tuple(self.hooks):
             hook.weaving.module_loaded(module)
 
-    def rewritten(
-        self,
-        read: Callable[[str], bytes],
-        path: str,
-        module: str,
-        definitions: frozenset[str] = frozenset(),
-        prepare: Prepare | None = None,
-    ) -> CodeType | None:
-        """The rewritten code of a module; None if it has nothing to rewrite."""
+    def plan(self, module: str, definitions: frozenset[str] = frozenset(), *, own: bool) -> Plan:
+        """What is rewritten in a module."""
         if module.partition(".")[0] == "mopsus":
-            return None
-        own = module == "__main__" or not path.startswith(_INSTALLED)
-        asked = (each for hook in self.hooks for each in hook.rewrites if concerns(each, module, own=own))
-        plan = Plan.of(asked, definitions)
+            return Plan()
+        asked = [each for hook in self.hooks for each in hook.rewrites if concerns(each, module, own=own)]
+        return Plan.of(asked, definitions)
+
+    def code(self, loader: SourceFileLoader, module: str) -> CodeType | None:
+        """The rewritten code of a module; None if there is nothing in it to rewrite."""
+        path = loader.path
+        own = not path.startswith(_INSTALLED)
+        plan = self.plan(module, own=own)
         if not plan:
             return None
-        source = read(path)
-        if not _candidate(source, plan):
+        found = loader.path_stats(path)
+        stamp = int(found["mtime"] * 1e6), int(found["size"])
+        key = plan.key(module)
+        made = self.cache.load(path, key, *stamp)
+        if made is None:
+            made = self.compile(loader.get_data(path), path, module, plan)
+            if made is None:
+                return None
+            self.cache.store(path, key, *stamp, *made)
+        SITES.need(module, made[0], own=own)
+        return made[1]
+
+    def compile(
+        self, source: bytes, path: str, module: str, plan: Plan, prepare: Prepare | None = None
+    ) -> tuple[frozenset[Place], CodeType] | None:
+        """The sites that rewritten code refers to, and the code; None if there is nothing that can be rewritten."""
+        if not plan or not _candidate(source, plan):
             return None
         try:
             tree = ast.parse(source, path)
             if prepare is not None:
                 prepare(tree, source)
             places = rewrite(tree, plan, module)
-            code: CodeType = compile(tree, path, "exec", dont_inherit=True)
+            return places, compile(tree, path, "exec", dont_inherit=True)
         except RecursionError:
             for hook in self.hooks:
                 hook.too_deep.append(path)
-            return None
         except (SyntaxError, ValueError):
-            return None  # whoever compiles it as it is will complain
-        SITES.need(module, places, own=own)
-        return code
+            pass  # whoever compiles it as it is will complain
+        return None
 
 
 _FINDER = _Finder()
@@ -123,7 +140,12 @@ _FINDER = _Finder()
 def rewritten_code(path: str, module: str, prepare: Prepare) -> CodeType | None:
     """For a loader that itself changes the syntax trees of modules, which `prepare` does: the code with both changes;
     None if there is nothing to rewrite, so that the loader does its work alone."""
-    return _FINDER.rewritten(lambda name: Path(name).read_bytes(), path, module, prepare=prepare)
+    own = not path.startswith(_INSTALLED)
+    made = _FINDER.compile(Path(path).read_bytes(), path, module, _FINDER.plan(module, own=own), prepare)
+    if made is None:
+        return None
+    SITES.need(module, made[0], own=own)
+    return made[1]
 
 
 class _WeavingLoader(Loader):
@@ -145,7 +167,7 @@ class _WeavingLoader(Loader):
         module.__loader__ = original
         code = None
         if isinstance(original, SourceFileLoader):
-            code = _FINDER.rewritten(original.get_data, original.path, module.__name__)
+            code = _FINDER.code(original, module.__name__)
         if code is None:
             original.exec_module(module)
         else:

@@ -50,10 +50,10 @@ class Plan:
     def __hash__(self) -> int:
         return hash((frozenset(self.names.items()), self.definitions))
 
-    def key(self) -> str:
-        """The same for plans that are the same."""
+    def key(self, module: str) -> str:
+        """The same for what is rewritten in the same way."""
         names = {operation.value: sorted(named) for operation, named in sorted(self.names.items())}
-        return repr((REVISION, names, sorted(self.definitions)))
+        return repr((REVISION, module, names, sorted(self.definitions)))
 
 
 def rewrite(tree: ast.Module, plan: Plan, module: str) -> frozenset[Place]:
