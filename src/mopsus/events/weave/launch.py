@@ -91,7 +91,8 @@ def _status(request: SystemExit) -> int:
         return 0
     if isinstance(request.code, int):
         return request.code & 0xFF
-    print(request.code, file=sys.stderr)  # noqa: T201 - what the interpreter does
+    sys.stderr.write(f"{request.code}
+")
     return FAILED
 
 
