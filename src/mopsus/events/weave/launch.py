@@ -91,8 +91,7 @@ def _status(request: SystemExit) -> int:
         return 0
     if isinstance(request.code, int):
         return request.code & 0xFF
-    sys.stderr.write(f"{request.code}
-")
+    sys.stderr.write(f"{request.code}\n")
     return FAILED
 
 
