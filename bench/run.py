@@ -28,6 +28,7 @@ BENCHMARKS = (
     "unsafe_map_iter",
     "end_to_end",
     "online",
+    "inline",
     "context_free",
     "rewriting",
     "ltl",

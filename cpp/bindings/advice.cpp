@@ -19,6 +19,7 @@ struct Advice {
     PyObject* original;
     PyObject* name;      // under which it stands
     Taps* taps;
+    const Tap* only;     // the first one before a call, if `call_before` is how it is called
     PyObject* weak_references;
     Py_ssize_t offset;   // of the original's own vectorcall function; 0: it has none
     bool has_target;     // the first argument is the object whose method it is
@@ -98,18 +99,10 @@ PyObject* call(PyObject* object, PyObject* const* args, std::size_t flags, PyObj
     return serve_end(*taps, occasion, result);
 }
 
-// The commonest case: one event before, or after, of the target alone.
+// The commonest case: one event before it, of the target alone.
 PyObject* call_before(PyObject* object, PyObject* const* args, std::size_t flags, PyObject* names) {
     const Advice* self = as_advice(object);
-    if (PyVectorcall_NARGS(flags) == 0) return call(object, args, flags, names);
-    if (!Unobserved::now()) {
-        const HeldTaps taps(self->taps);
-        Occasion occasion;
-        occasion.target = args[0];
-        occasion.place = object;
-        occasion.name = self->name;
-        if (!taps->before.front()->serve(occasion)) return nullptr;
-    }
+    if (PyVectorcall_NARGS(flags) == 0 || Unobserved::now() || !self->only->serve_silently(args[0])) return call(object, args, flags, names);
     return call_original(self, args, flags, names);
 }
 
@@ -117,11 +110,11 @@ PyObject* call_unobserved(PyObject* object, PyObject* const* args, std::size_t f
     return call_original(as_advice(object), args, flags, names);
 }
 
-vectorcallfunc suited(const Advice* self) {
-    const Taps& taps = *self->taps;
-    if (taps.empty()) return call_unobserved;
-    const bool one = taps.before.size() == 1 && taps.size() == 1;
-    return one && self->has_target && taps.before.front()->simple ? call_before : call;
+void use(Advice* self, Taps* taps) {
+    self->taps = taps;
+    const bool one = taps->before.size() == 1 && taps->size() == 1;
+    self->only = one && self->has_target && taps->before.front()->simple ? taps->before.front() : nullptr;
+    self->vectorcall = taps->empty() ? call_unobserved : self->only != nullptr ? call_before : call;
 }
 
 // ---- standing for the original ----
@@ -192,13 +185,12 @@ PyObject* make(PyTypeObject*, PyObject* args, PyObject* named) {
     self->name = name != nullptr ? Py_NewRef(name) : PyObject_GetAttrString(original, "__name__");
     if (self->name == nullptr) PyErr_Clear();
     if (self->name != nullptr && PyUnicode_CheckExact(self->name)) PyUnicode_InternInPlace(&self->name);
-    self->taps = served;
     self->has_target = has_target;
     const unsigned long flags = PyType_GetFlags(Py_TYPE(original));
     self->bound_by_get = has_target && type == binding_type && (flags & Py_TPFLAGS_METHOD_DESCRIPTOR) == 0 &&
                          Py_TYPE(original) != &PyClassMethodDescr_Type;
     self->offset = (flags & Py_TPFLAGS_HAVE_VECTORCALL) != 0 && !self->bound_by_get ? Py_TYPE(original)->tp_vectorcall_offset : 0;
-    self->vectorcall = suited(self);
+    use(self, served);
     return reinterpret_cast<PyObject*>(self);
 }
 
@@ -297,7 +289,8 @@ PyObject* advised(PyObject*, PyObject* object) {
 
 PyObject* taps_of(PyObject*, PyObject* object) {
     const Advice* self = checked(object);
-    return self != nullptr ? Py_NewRef(self->taps->objects()) : nullptr;
+    if (self == nullptr) return nullptr;
+    return self->taps != nullptr ? Py_NewRef(self->taps->objects()) : PyTuple_New(0);
 }
 
 PyObject* serve(PyObject*, PyObject* args) {
@@ -307,9 +300,9 @@ PyObject* serve(PyObject*, PyObject* args) {
     Advice* self = checked(object);
     Taps* made = self != nullptr ? Taps::make(taps, self->original, self->has_target) : nullptr;
     if (made == nullptr) return nullptr;
-    Taps* before = std::exchange(self->taps, made);
-    self->vectorcall = suited(self);
-    before->drop();
+    Taps* before = self->taps;
+    use(self, made);
+    if (before != nullptr) before->drop();
     Py_RETURN_NONE;
 }
 

@@ -103,7 +103,7 @@ bool Tap::find_out(const Occasion& at) const {
     const bool yes = applies(at);
     // A version of 0 is none; the next look-up gives the type one. Of classes, each may have an entry of its own.
     if (const unsigned version = type->tp_version_tag; version != 0 && !PyType_Check(at.target))
-        known_[(reinterpret_cast<std::uintptr_t>(type) >> 5) % kKnown] = {type, version, yes};
+        known_of(type) = {type, version, yes};
     return yes;
 }
 
@@ -307,6 +307,7 @@ Taps* Taps::make(PyObject* objects, PyObject* original, bool has_target) {
         // A type that the target has to have anyway is asked for once.
         Tap::Source* only = tap->sources.size() == 1 ? tap->sources.data() : nullptr;
         if (only != nullptr && only->kind == Tap::From::Target && !tap->target && !tap->exact) tap->target = std::move(only->types);
+        tap->by_type = tap->target || tap->entry;
         tap->simple = is_simple(*tap);
         switch (tap->moment) {
             case Tap::Moment::Around: made->around.push_back(tap.get()); break;

@@ -62,7 +62,8 @@ struct Tap {
     Owned admits, target;
     bool exact = false, entry = false;
     Py_ssize_t at_most = -1;
-    bool simple = false;  // nothing but the target is told, to a monitor, and its type decides whether it is
+    bool by_type = false;  // the type of the target decides, among others
+    bool simple = false;   // nothing but the target is told, to a monitor, and nothing but its type decides whether it is
 
     // Send the event if the occasion is one for it. False with an exception set only if the program is to stop
     // (Ctrl-C, an order to exit): errors are reported.
@@ -77,6 +78,15 @@ struct Tap {
         }
         return serve_slowly(occasion);
     }
+    // The same for a simple tap if nothing has to be found out and nobody's code runs; else nothing is done.
+    bool serve_silently(PyObject* object) const {
+        if (by_type) {
+            const Known& known = known_of(Py_TYPE(object));
+            if (known.type != Py_TYPE(object) || known.version != Py_TYPE(object)->tp_version_tag) return false;
+            if (!known.yes) return true;
+        }
+        return emission.monitor->emit_silently(emission.event, object);
+    }
     int traverse(visitproc visit, void* arg) const;
 
 private:
@@ -88,11 +98,12 @@ private:
     };
     static constexpr std::size_t kKnown = 4;
     mutable std::array<Known, kKnown> known_;
+    Known& known_of(PyTypeObject* type) const { return known_[(reinterpret_cast<std::uintptr_t>(type) >> 5) % kKnown]; }
 
     bool suits(const Occasion& occasion) const {
-        if (!target && !entry) return true;
+        if (!by_type) return true;
         PyTypeObject* type = Py_TYPE(occasion.target);
-        const Known& known = known_[(reinterpret_cast<std::uintptr_t>(type) >> 5) % kKnown];
+        const Known& known = known_of(type);
         return known.type == type && known.version == type->tp_version_tag ? known.yes : find_out(occasion);
     }
     bool find_out(const Occasion& occasion) const;
