@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import builtins
 import functools
 import gc
@@ -121,6 +122,38 @@ def test_decorator(program):
     assert use(1) == 1
     assert [verdict.category for verdict in woven.verdicts] == ["match"]
     assert use.__doc__ == "What it does."
+
+
+def test_decorated_coroutine(program):
+    name = program(TEXT)
+    module = importlib.import_module(name)
+    woven = mopsus.weave(spec(f"S(x) {{ event a before(x) : call({name}.Base.method) && target(x) ere : a }}"))
+
+    @woven
+    async def use():
+        await asyncio.sleep(0)
+        return module.Base().method(1)
+
+    assert asyncio.run(use()) == 3
+    assert len(woven.verdicts) == 1
+
+
+def test_explanation_names_what_was_not_found(program):
+    name = program(TEXT)
+    importlib.import_module(name)
+    text = f"""S(x) {{
+        event a before(x) : call({name}.Base.method | {name}.Base.nothing | {name}.Made) && args(x, ..)
+        event b before(x) : next(x)
+        event c before(x) : call(list.__len__) && target(x)
+        ere : a b c
+    }}"""
+    with mopsus.weave(spec(text)) as woven:
+        said = woven.explain()
+    assert f"at {name}.Base.method" in said
+    assert f"{name}.Base.nothing: no such function or method" in said
+    assert f"making objects of it is new({name}.Made)" in said
+    assert "invisible: iteration inside of C code, such as sum(it)" in said
+    assert "not at builtins.list.__len__" in said
 
 
 def test_files_and_callbacks(program, tmp_path):

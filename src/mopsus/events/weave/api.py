@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import atexit
 import functools
+import inspect
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from types import TracebackType
-from typing import ParamSpec, TypeAlias, TypeVar
+from typing import ParamSpec, TypeAlias, TypeVar, cast
 
 from mopsus.events.weave.weaver import Weaver
 from mopsus.logics import CompiledSpec
@@ -91,16 +92,27 @@ class weave:
         self.stop()
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
-        """The function, each call of which is watched. Verdicts of all calls collect in `verdicts`."""
+        """The function, each call of which is watched, to its end if it is a coroutine's.
+
+        Verdicts of all calls collect in `verdicts`.
+        """
+
+        def again() -> weave:
+            return weave(
+                *self._compiled, on_verdict=self._on_verdict, history=self._history, allow_code=self._allow_code
+            )
 
         @functools.wraps(function)
         def watched(*args: P.args, **kwargs: P.kwargs) -> R:
-            with weave(
-                *self._compiled, on_verdict=self._on_verdict, history=self._history, allow_code=self._allow_code
-            ):
+            with again():
                 return function(*args, **kwargs)
 
-        return watched
+        @functools.wraps(function)
+        async def watched_coroutine(*args: P.args, **kwargs: P.kwargs) -> object:
+            with again():
+                return await cast(Awaitable[object], function(*args, **kwargs))
+
+        return cast(Callable[P, R], watched_coroutine) if inspect.iscoroutinefunction(function) else watched
 
 
 def install(*specs: Specs, on_verdict: OnVerdict | None = None, history: int = 32, allow_code: bool = True) -> weave:

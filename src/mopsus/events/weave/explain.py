@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
 from mopsus.events.weave import ends
+from mopsus.events.weave.plan import Resolver
 from mopsus.events.weave.weaver import Outcome, Weaver
 from mopsus.spec import program
 from mopsus.spec.printer import print_pointcut
+from mopsus.spec.program import Dotted
 
 _MOST = 8
 """Places of one event that are listed; there may be hundreds."""
@@ -53,7 +56,7 @@ def explained(weaver: Weaver) -> list[Explained]:
             " && ".join(map(print_pointcut, outcome.cut.case.points)),
             _mechanism(outcome),
             tuple(outcome.places),
-            tuple(_remarks(outcome)),
+            tuple(_remarks(outcome, weaver.resolver)),
         )
         for outcome in weaver.outcomes
     ]
@@ -89,7 +92,7 @@ def _mechanism(outcome: Outcome) -> str:
     return " and ".join(used) if used else "not observed"
 
 
-def _remarks(outcome: Outcome) -> Iterator[str]:
+def _remarks(outcome: Outcome, resolver: Resolver) -> Iterator[str]:
     cut = outcome.cut
     for place, why in outcome.obstacles.items():
         yield f"not at {place}: {why}"
@@ -99,5 +102,21 @@ def _remarks(outcome: Outcome) -> Iterator[str]:
             yield f"invisible: {_INVISIBLE[kind]}; code that is not rewritten"
     if cut.kind == "endObject" and not ends.mortals(cut):
         yield "give the parameter a type: only ends of objects of known classes are seen"
+    elif cut.kind in program.CALLS:
+        for dotted in _unseen(outcome):
+            is_class = bool(resolver.classes((dotted,)))
+            yield f"{dotted}: " + (
+                f"it is a class, and making objects of it is new({dotted})"
+                if is_class
+                else "no such function or method"
+            )
     elif cut.kind not in program.LIFES and not (outcome.places or outcome.rewrites or outcome.obstacles):
         yield "nothing of that name was defined or imported"
+
+
+def _unseen(outcome: Outcome) -> Iterator[Dotted]:
+    """The alternatives of a call that stand for nothing in the program."""
+    for dotted in outcome.cut.case.points[0].argument if not outcome.rewrites else ():
+        found = (*outcome.places, *outcome.obstacles)
+        if not any(fnmatchcase(place.rpartition(".")[2], dotted.parts[-1]) for place in found):
+            yield dotted

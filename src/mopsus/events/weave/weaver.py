@@ -55,7 +55,7 @@ class Weaver:
     def __init__(self, monitors: Mapping[str, Monitor]) -> None:
         self.monitors = dict(monitors)
         self._lock = RLock()
-        self._resolver = Resolver()
+        self.resolver = Resolver()
         self._cuts: list[Cut] = []
         for monitor in self.monitors.values():
             for cut in make_cuts(monitor.spec, monitor.event):
@@ -87,7 +87,7 @@ class Weaver:
         if isinstance(made, type):
             self._extend(Scope(classes=(made,)), complete=True)
         elif isinstance(made, FunctionType):
-            taps = [tap for cut in self._cuts if cut.picks_function(made) and (tap := cut.tap(self._resolver))]
+            taps = [tap for cut in self._cuts if cut.picks_function(made) and (tap := cut.tap(self.resolver))]
             if taps:
                 return cast(T, _core.Advice(made, taps, "function", made.__name__))
         return made
@@ -109,7 +109,7 @@ class Weaver:
         with self._lock:
             self._extend(patterns.everything(), complete=True)
             for outcome in self.outcomes:
-                outcome.rewrites = tuple(outcome.cut.rewrites(self._resolver))
+                outcome.rewrites = tuple(outcome.cut.rewrites(self.resolver))
             self._listen()
 
     @_unobserved
@@ -120,7 +120,7 @@ class Weaver:
             if hook is None:
                 return
             if ended:
-                ends.end_program(self._cuts, self._resolver)
+                ends.end_program(self._cuts, self.resolver)
             hook.remove()
             self._placements.undo()
             self._placed.clear()
@@ -155,7 +155,7 @@ class Weaver:
     def _extend(self, scope: Scope, *, complete: bool) -> None:
         """Weave what is new. Not `complete`: decorators may still change a class."""
         with self._lock:
-            if self._resolver.add(scope):
+            if self.resolver.add(scope):
                 self._refresh(() if complete else scope.classes)
             self._put(scope, complete)
 
@@ -179,8 +179,8 @@ class Weaver:
                 outcome.obstacles[where] = obstacle
 
     def _places(self, cut: Cut, scope: Scope) -> Iterator[Advised]:
-        yield from cut.advised(scope, self._resolver)
-        yield from ends.places(cut, scope, self._resolver)
+        yield from cut.advised(scope, self.resolver)
+        yield from ends.places(cut, scope, self.resolver)
 
     def _refresh(self, unfinished: Sequence[type]) -> None:
         """Types that were asked for have come to be: taps that look at them are made anew."""
@@ -192,7 +192,7 @@ class Weaver:
         self._placed.clear()
         for outcome in self.outcomes:
             outcome.places.clear()
-            outcome.rewrites = tuple(outcome.cut.rewrites(self._resolver))
+            outcome.rewrites = tuple(outcome.cut.rewrites(self.resolver))
         scope = patterns.everything()
         self._put(Scope(scope.modules, [cls for cls in scope.classes if cls not in unfinished]), complete=True)
         self._listen()
