@@ -66,7 +66,7 @@ class Groups:
         self.severities: Counter[Severity] = Counter()
 
     def add(self, verdict: Verdict, times: int = 1) -> Group:
-        """Count a verdict that came so many times; gives the group it fell into, whose `count` is `times` if it is new."""
+        """Count a verdict that came so many times; gives its group, whose `count` is `times` if the finding is new."""
         self.severities[verdict.severity] += times
         key = group_key(verdict)
         group = self._groups.get(key)
