@@ -66,7 +66,9 @@ def read_baseline(path: Path) -> list[Accepted]:
             code="REPORT-005",
         ) from error
     except msgspec.DecodeError as error:
-        raise ReportError(f"{path} is no baseline: {error}", hint="write it anew", code="REPORT-005") from error
+        raise ReportError(
+            f"{path} is no baseline: {error}", hint="delete it, and write it anew", code="REPORT-005"
+        ) from error
     if found.version != VERSION:
         raise ReportError(f"{path} is a baseline of version {found.version}, not {VERSION}", code="REPORT-005")
     return found.accepted

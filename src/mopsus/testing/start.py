@@ -84,7 +84,8 @@ def _baseline(config: pytest.Config) -> Baseline:
     option = config.option
     if option.mopsus_baseline is None and not option.mopsus_write_baseline:
         return Baseline(config.rootpath)
-    path = _find(config, option.mopsus_baseline or DEFAULT_BASELINE)
+    given: str | None = option.mopsus_baseline
+    path = config.rootpath / DEFAULT_BASELINE if given is None else _find(config, given)
     option.mopsus_baseline = str(path)
     known = read_baseline(path) if path.exists() or not option.mopsus_write_baseline else ()
     # A run that writes a baseline accepts nothing beforehand: all that it finds is written.
