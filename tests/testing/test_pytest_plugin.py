@@ -374,6 +374,14 @@ def test_reports_name_the_tests(project, run):
     assert "in test_doors.py::test_twice" in (project.path / "m.html").read_text("utf-8")
 
 
+def test_an_interrupted_run_is_told_as_one(project, run):
+    project.makepyfile(test_last="def test_stop():\n    raise KeyboardInterrupt\n")
+    result = run("--mopsus-sarif", "m.sarif", status=2)
+    result.stdout.fnmatch_lines(["3 violations (2 unique) in 8 events*interrupted"])
+    (sarif,) = json.loads((project.path / "m.sarif").read_text("utf-8"))["runs"]
+    assert sarif["invocations"][0]["executionSuccessful"] is False
+
+
 def test_a_baseline_accepts_what_is_known_and_nothing_else(project, run):
     result = run("--mopsus-fail", "--mopsus-write-baseline", status=0)
     result.stdout.fnmatch_lines(["2 known violations written to *mopsus-baseline.json"])

@@ -80,6 +80,7 @@ class Findings:
         self._violations: set[Fingerprint] = set()
         self._outside = False
         """Was there something outside of all tests that a test would have failed for?"""
+        self._interrupted = False
         self._counts: dict[str, Counter[str]] = {}
         self._started = datetime.now().astimezone()
         self._failures: list[MopsusError] = []
@@ -99,8 +100,8 @@ class Findings:
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if self._runs_tests:
             self._add_session(self._watch.end())
-        summary = self._summary()
-        self._write_files(summary)
+        self._interrupted = session.exitstatus == pytest.ExitCode.INTERRUPTED
+        self._write_files(self._summary())
         if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             if self._failures:
                 session.exitstatus = pytest.ExitCode.USAGE_ERROR
@@ -167,6 +168,7 @@ class Findings:
             ),
             warnings=self._watch.warnings,
             started=self._started,
+            interrupted=self._interrupted,
         )
 
     def _write_files(self, summary: Summary) -> None:
