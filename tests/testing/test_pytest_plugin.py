@@ -374,9 +374,11 @@ def test_reports_name_the_tests(project, run):
     assert "in test_doors.py::test_twice" in (project.path / "m.html").read_text("utf-8")
 
 
-def test_an_interrupted_run_is_told_as_one(project, run):
+def test_an_interrupted_run_is_told_as_one(project):
     project.makepyfile(test_last="def test_stop():\n    raise KeyboardInterrupt\n")
-    result = run("--mopsus-sarif", "m.sarif", status=2)
+    options = ("--mopsus", "doors.mop", "--mopsus-sarif", "m.sarif")
+    result = project.runpytest_inprocess(*options, no_reraise_ctrlc=True)
+    assert result.ret == pytest.ExitCode.INTERRUPTED
     result.stdout.fnmatch_lines(["3 violations (2 unique) in 8 events*interrupted"])
     (sarif,) = json.loads((project.path / "m.sarif").read_text("utf-8"))["runs"]
     assert sarif["invocations"][0]["executionSuccessful"] is False
