@@ -19,11 +19,16 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 from types import CodeType
+from typing import TypeAlias
 
 from mopsus.events.weave.sites import Place
 
 _HEADER = struct.Struct("<8sqq8s")
 _MAGIC = b"mopsus01"
+
+
+Rewritten: TypeAlias = tuple[frozenset[Place], CodeType | None]
+"""The sites that code refers to, and the code; None: there is nothing to rewrite."""
 
 
 class CodeCache:
@@ -33,13 +38,13 @@ class CodeCache:
         self._folder = folder
         self._trusted: bool | None = None
 
-    def load(self, path: str, plan: str, mtime: int, size: int) -> tuple[frozenset[Place], CodeType] | None:
-        """The sites that the code refers to, and the code; None if there is none that is valid."""
+    def load(self, path: str, plan: str, mtime: int, size: int) -> Rewritten | None:
+        """What was stored; None if that is not valid."""
         try:
             if not self._is_trusted():
                 return None
-            with open(self._file(path, plan), "rb") as file:
-                data = file.read()
+            with open(self._file(path, plan), "rb", buffering=0) as file:
+                data = memoryview(file.readall())
             magic, its_mtime, its_size, check = _HEADER.unpack_from(data)
             payload = data[_HEADER.size :]
             if (magic, its_mtime, its_size) != (_MAGIC, mtime, size) or check != importlib.util.source_hash(payload):
@@ -49,8 +54,9 @@ class CodeCache:
             return None
         return frozenset(Place(*place) for place in places), code
 
-    def store(self, path: str, plan: str, mtime: int, size: int, places: frozenset[Place], code: CodeType) -> None:
+    def store(self, path: str, plan: str, mtime: int, size: int, made: Rewritten) -> None:
         """Keep code, unless Python was told to keep none."""
+        places, code = made
         if sys.dont_write_bytecode:
             return
         plain = [(place.kind, place.name, place.attribute) for place in sorted(places)]

@@ -19,10 +19,10 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, TypeAlias, cast
 
-from mopsus.events.weave.cache import CodeCache
+from mopsus.events.weave.cache import CodeCache, Rewritten
 from mopsus.events.weave.joinpoints import Operation, Weaving
 from mopsus.events.weave.rewrite import Plan, rewrite
-from mopsus.events.weave.sites import SITES, Place, concerns
+from mopsus.events.weave.sites import SITES, concerns
 
 Prepare: TypeAlias = "Callable[[ast.Module, bytes], object]"
 """Changes the syntax tree of a source."""
@@ -56,11 +56,10 @@ class Hook:
         """The code of a main program, where functions and classes are told of as soon as they are defined."""
         definitions = frozenset(name for hook in _FINDER.hooks for name in hook.weaving.definitions)
         plan = _FINDER.plan("__main__", definitions, own=True)
-        made = _FINDER.compile(source, path, "__main__", plan)
-        if made is None:
-            return compile(source, path, "exec", dont_inherit=True)
-        SITES.need("__main__", made[0], own=True)
-        return made[1]
+        made = _FINDER.compile(source, path, "__main__", plan) if plan and _candidate(source, plan) else None
+        if made is not None:
+            SITES.need("__main__", made[0], own=True)
+        return (made and made[1]) or compile(source, path, "exec", dont_inherit=True)
 
 
 class _Finder(MetaPathFinder):
@@ -107,19 +106,18 @@ class _Finder(MetaPathFinder):
         key = plan.key(module)
         made = self.cache.load(path, key, *stamp)
         if made is None:
-            made = self.compile(loader.get_data(path), path, module, plan)
+            source = loader.get_data(path)
+            made = self.compile(source, path, module, plan) if _candidate(source, plan) else (frozenset(), None)
             if made is None:
                 return None
-            self.cache.store(path, key, *stamp, *made)
+            self.cache.store(path, key, *stamp, made)
         SITES.need(module, made[0], own=own)
         return made[1]
 
     def compile(
         self, source: bytes, path: str, module: str, plan: Plan, prepare: Prepare | None = None
-    ) -> tuple[frozenset[Place], CodeType] | None:
-        """The sites that rewritten code refers to, and the code; None if there is nothing that can be rewritten."""
-        if not plan or not _candidate(source, plan):
-            return None
+    ) -> Rewritten | None:
+        """Rewrite and compile a source; None if that cannot be done."""
         try:
             tree = ast.parse(source, path)
             if prepare is not None:
@@ -141,7 +139,8 @@ def rewritten_code(path: str, module: str, prepare: Prepare) -> CodeType | None:
     """For a loader that itself changes the syntax trees of modules, which `prepare` does: the code with both changes;
     None if there is nothing to rewrite, so that the loader does its work alone."""
     own = not path.startswith(_INSTALLED)
-    made = _FINDER.compile(Path(path).read_bytes(), path, module, _FINDER.plan(module, own=own), prepare)
+    plan, source = _FINDER.plan(module, own=own), Path(path).read_bytes()
+    made = _FINDER.compile(source, path, module, plan, prepare) if plan and _candidate(source, plan) else None
     if made is None:
         return None
     SITES.need(module, made[0], own=own)
@@ -204,23 +203,29 @@ _CANDIDATES = {
 
 
 @lru_cache(maxsize=256)
-def _candidates(plan: Plan) -> re.Pattern[bytes]:
-    parts = [rb"\bdef\b|\bclass\b"] if plan.definitions else []
+def _candidates(plan: Plan) -> tuple[tuple[bytes, ...], re.Pattern[bytes] | None]:
+    """Words and a pattern: a text without them has nothing to rewrite."""
+    patterns = [rb"\bdef\b|\bclass\b"] if plan.definitions else []
+    words: set[bytes] = set()
     for operation, names in plan.names.items():
         if operation in _CANDIDATES:
-            parts.append(_CANDIDATES[operation])
+            patterns.append(_CANDIDATES[operation])
         elif operation in (Operation.YIELD, Operation.RESUME):
-            parts.append(rb"\byield\b")
+            words.add(b"yield")
+        elif not names:
+            patterns.append(rb"\.|\(")
         else:
             # `a.b` may be broken into lines, and `_C__x` is written `__x` in its class.
-            words = {re.sub(r"^_[^_].*?(?=__)", "", name.rpartition(".")[2]) for name in names}
-            parts += [re.escape(word.encode()) for word in sorted(words)] or [rb"\.|\("]
-    return re.compile(b"|".join(parts))
+            words |= {re.sub(r"^_[^_].*?(?=__)", "", name.rpartition(".")[2]).encode() for name in names}
+    return tuple(sorted(words)), re.compile(b"|".join(patterns)) if patterns else None
 
 
 def _candidate(source: bytes, plan: Plan) -> bool:
     """Whether there may be something to rewrite: decided by the text alone, which is much quicker than parsing it."""
-    return _ENCODED.match(source) is not None or _candidates(plan).search(source) is not None
+    words, pattern = _candidates(plan)
+    if any(word in source for word in words) or _ENCODED.match(source) is not None:
+        return True
+    return pattern is not None and pattern.search(source) is not None
 
 
 _ENCODED = re.compile(rb"^(?:[^\n]*\n)?[ \t\f]*#[^\n]*coding[:=][ \t]*(?!utf-?8|latin-1|ascii)", re.IGNORECASE)

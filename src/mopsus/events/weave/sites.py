@@ -108,7 +108,7 @@ class Sites:
             if key not in self._sites:
                 site = self._sites[key] = Site(KINDS[place.kind].native, self._subject(place))
                 setattr(builtins, builtin_name(module, place), site)
-            self._tap([key])
+                self._tap([key])
 
     def _defined(self, member: object) -> object:
         for decorate in self._decorators:
