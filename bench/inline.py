@@ -11,7 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 from types import ModuleType
-from typing import Any
 
 from harness import Goal, Row, Side, Timing, measure, quotients
 from specs import spec
@@ -62,7 +61,7 @@ HasNext(i) {
 """
 
 
-def program(name: str) -> Any:
+def program(name: str) -> ModuleType:
     """A copy of the program, for itself: the interpreter adapts the code of each to what it meets there."""
     module = ModuleType(name)
     exec(compile(PROGRAM, f"<{name}>", "exec"), vars(module))
@@ -92,7 +91,7 @@ def _rows(passes: int) -> list[Row]:
     for name in ("hasnext", "next"):
         setattr(python.Walk, name, wrapped(getattr(python.Walk, name), monitor.event(name)))
 
-    def running(module: Any) -> Side:  # noqa: ANN401 - a module has what its source says
+    def running(module: ModuleType) -> Side:
         return Side(lambda walks: module.run(walks, passes), lambda: [module.Walk(passes) for _ in range(OBJECTS)])
 
     result = []

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstring>
 
+#include "depth.hpp"
 #include "iterate.hpp"
 #include "taps.hpp"
 #include "unobserved.hpp"
@@ -42,6 +43,8 @@ PyObject* call_bound(const Advice* self, PyObject* const* args, std::size_t flag
 }
 
 inline PyObject* call_original(const Advice* self, PyObject* const* args, std::size_t flags, PyObject* names) {
+    const Depth depth;
+    if (depth.refused()) return nullptr;
     if (self->offset > 0) {
         vectorcallfunc function = nullptr;
         std::memcpy(&function, reinterpret_cast<const char*>(self->original) + self->offset, sizeof function);

@@ -602,10 +602,38 @@ def test_recursion() -> None:
         return depth if depth == 0 else advised(depth - 1)
 
     advised: Any = _core.Advice(dive, [tap(emit, argument())])
-    assert advised(300) == 0
-    assert count == 301
+    assert advised(600) == 0
+    assert count == 601
     with pytest.raises(RecursionError):
         advised(10**6)
+
+
+@pytest.mark.parametrize("stack", [8 << 20, 1 << 20])
+def test_deep_recursion_needs_room_and_nothing_else(stack: int) -> None:
+    def dive(depth: int) -> int:
+        return depth if depth == 0 else advised(depth - 1)
+
+    advised: Any = _core.Advice(dive, [])
+    results: list[object] = []
+
+    def run() -> None:
+        results.append(advised(stack >> 12))
+        try:
+            advised(10**6)
+        except RecursionError as error:
+            results.append(error)
+
+    limit, size = sys.getrecursionlimit(), threading.stack_size(stack)
+    sys.setrecursionlimit(10**6)
+    try:
+        thread = threading.Thread(target=run)
+        thread.start()
+        thread.join()
+    finally:
+        sys.setrecursionlimit(limit)
+        threading.stack_size(size)
+    assert results[0] == 0
+    assert isinstance(results[1], RecursionError)
 
 
 def test_generators_and_coroutines_are_what_a_call_returns(log: Log) -> None:
