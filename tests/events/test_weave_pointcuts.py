@@ -265,6 +265,43 @@ def test_creation(program):
     assert [(name, id(x)) for name, x in seen.seen] == [(name, id(x)) for name, x in wanted]
 
 
+def test_creation_with_several_bases(program):
+    name = program("""
+        class Mixin:
+            pass
+        class Real:
+            def __init__(self, x):
+                self.x = x
+        class Both(Mixin, Real):
+            pass
+        class Maker(Mixin):
+            def __new__(cls, x):
+                self = super().__new__(cls)
+                self.x = x
+                return self
+        class Ends(Mixin):
+            ended = []
+            def __del__(self):
+                self.ended.append(1)
+    """)
+    with Recorder(
+        f"R(x: {name}.Mixin)",
+        f"event made after() returning(x) : new({name}.Mixin+)",
+        "event gone before(x) : endObject(x)",
+    ) as seen:
+        module = importlib.import_module(name)
+        assert module.Both(3).x == 3
+        assert module.Maker(4).x == 4
+        module.Mixin()
+        module.Ends()
+        assert seen.names.count("made") == 4
+        with pytest.raises(TypeError):
+            module.Mixin(1)
+        seen.seen.clear()
+        assert module.Ends.ended == [1]
+        assert "gone" in seen.names
+
+
 def test_properties(program):
     name = program(POOL)
     with Recorder(

@@ -67,8 +67,8 @@ def test_everything_is_put_back(program):
         assert [].append is not None
     after = [dict(each) for each in watched]
     for one, other in zip(before, after, strict=True):
-        own = {key: value for key, value in other.items() if not key.startswith("__mopsus")}
-        assert {key: id(value) for key, value in own.items()} == {key: id(value) for key, value in one.items()}
+        now = {key: id(value) for key, value in other.items() if not key.startswith("__mopsus")}
+        assert now == {key: id(value) for key, value in one.items() if not key.startswith("__mopsus")}
     assert sys.meta_path == path
     assert sys.path == paths
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from mopsus.events.weave import patterns
 from mopsus.events.weave.joinpoints import Advised, From, Moment
@@ -28,8 +28,8 @@ def places(cut: Cut, scope: Scope, resolver: Resolver) -> Iterator[Advised]:
                 tap = cut.tap(resolver, moment=Moment.BEFORE, target=cls, entry=True)
                 # The first of a family serves all of it, but for those who have a finaliser of their own.
                 first = not any(base in resolver.classes(mortals(cut)) for base in cls.__mro__[1:])
-                if is_open(cls) and tap is not None and (first or "__del__" in vars(cls)):
-                    yield Advised(cls, "__del__", (tap,), default=_no_del)
+                if is_open(cls) and tap is not None and (first or patterns.owns(cls, "__del__")):
+                    yield Advised(cls, "__del__", (tap,), default=_inherited_del(cls))
 
 
 def mortals(cut: Cut) -> program.Pattern:
@@ -59,5 +59,12 @@ def _send(cut: Cut, resolver: Resolver, thread: threading.Thread) -> None:
         tap.emit(*values)
 
 
-def _no_del(self: object) -> None:
-    """The finaliser of a class that has none."""
+def _inherited_del(cls: type) -> Callable[[object], None]:
+    """A finaliser for a class that has none of its own, which does what would be done without it."""
+
+    def __del__(self: object) -> None:
+        following = getattr(super(cls, self), "__del__", None)
+        if following is not None:
+            following()
+
+    return patterns.stand_in(__del__)

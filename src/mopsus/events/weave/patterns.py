@@ -17,14 +17,18 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import TypeVar
 from weakref import WeakKeyDictionary, WeakSet
 
+from mopsus import _core
 from mopsus.spec.program import Dotted, Pattern
 
 _OWN = "mopsus"
 _MAIN = frozenset({"__main__", "__mp_main__"})
 _FACTORIES: dict[str, Callable[[], object]] = {"Lock": threading.Lock, "RLock": threading.RLock}
 """Functions of `threading` that stand for the classes of what they make."""
+_STAND_INS: WeakSet[Callable[..., object]] = WeakSet()
+F = TypeVar("F", bound=Callable[..., object])
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +103,7 @@ def find_members(dotted: Dotted, scope: Scope, wanted: Callable[[object], bool])
     picked = _class_names_of(tuple(owner))
     for cls in find_classes((Dotted(tuple(owner), dotted.plus),), scope):
         for each in [name] if "*" not in name else _names_of(cls, _matcher(name)):
-            holder = next((base for base in cls.__mro__ if each in vars(base)), None)
+            holder = owner_of(cls, each)
             if holder is None or not wanted(vars(holder)[each]):
                 continue
             if plus and holder is not cls and any(picked.pick(base) for base in cls.__mro__[1:]):
@@ -145,7 +149,7 @@ def picks_function(dotted: Dotted, function: FunctionType) -> bool:
 
 def is_function(value: object) -> bool:
     """Is it a function of a module, of Python or C?"""
-    return isinstance(value, FunctionType | BuiltinFunctionType) or _is_advice(value)
+    return isinstance(value, FunctionType | BuiltinFunctionType | _core.Advice)
 
 
 def is_method(value: object) -> bool:
@@ -158,6 +162,25 @@ def is_method(value: object) -> bool:
 def is_accessor(value: object) -> bool:
     """Is it something that a class reads or writes an attribute by, such as a property or a slot?"""
     return not isinstance(value, type) and hasattr(type(value), "__set__") and hasattr(type(value), "__get__")
+
+
+def stand_in(function: F) -> F:
+    """Mark a function that advice is given to where a class has none: the class still counts as having none."""
+    _STAND_INS.add(function)
+    return function
+
+
+def owner_of(cls: type, name: str) -> type | None:
+    """The class in which an attribute of a class is defined by the program; None if there is none."""
+    return next((base for base in cls.__mro__ if owns(base, name)), None)
+
+
+def owns(cls: type, name: str) -> bool:
+    """Does the program define an attribute in this very class?"""
+    value = vars(cls).get(name, _STAND_INS)
+    if isinstance(value, _core.Advice):
+        value = _core.advised(value)
+    return value is not _STAND_INS and not (isinstance(value, FunctionType) and value in _STAND_INS)
 
 
 def with_subclasses(cls: type) -> Iterator[type]:
@@ -212,10 +235,6 @@ def _all_classes() -> Iterator[type]:
 
 def _is_own(module: object) -> bool:
     return isinstance(module, str) and (module == _OWN or module.startswith(_OWN + "."))
-
-
-def _is_advice(value: object) -> bool:
-    return type(value).__module__ == "mopsus._core" and callable(value)
 
 
 @cache

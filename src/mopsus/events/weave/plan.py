@@ -283,16 +283,14 @@ class Cut:
         for cls in self._picked_classes(resolver):
             if id(cls) not in here or not is_open(cls):
                 continue
-            holder = next(base for base in cls.__mro__ if "__init__" in vars(base))
+            holder = patterns.owner_of(cls, "__init__")
             tap = self.tap(resolver, target=cls, exact=True)
             if tap is None:
                 continue
-            if is_open(holder):
+            if holder is not None and is_open(holder):
                 yield Advised(holder, "__init__", (tap,))
             else:
-                takes_any = holder is object and vars(object)["__new__"] is not cls.__new__
-                inherited = _no_init if takes_any else vars(holder)["__init__"]
-                yield Advised(cls, "__init__", (tap,), default=inherited)
+                yield Advised(cls, "__init__", (tap,), default=inherited_init(cls))
 
     def _accessors(self, scope: Scope, resolver: Resolver) -> Iterator[Advised]:
         for dotted in self.case.points[0].argument:
@@ -322,7 +320,7 @@ class Cut:
     def _item_methods(self, scope: Scope, resolver: Resolver) -> Iterator[Advised]:
         name = _ITEM_METHODS[self.kind]
         for cls in patterns.find_classes(self.case.points[0].argument, scope):
-            holder = next((base for base in cls.__mro__ if name in vars(base)), None)
+            holder = patterns.owner_of(cls, name)
             if holder is not None and is_open(holder):
                 target = cls if cls is not holder else None
                 tap = self.tap(resolver, target=target)
@@ -436,8 +434,20 @@ def is_open(cls: type) -> bool:
     return bool(cls.__flags__ & _HEAP_TYPE) and not cls.__flags__ & _IMMUTABLE_TYPE
 
 
-def _no_init(*arguments: object, **named: object) -> None:
-    """What `object.__init__` is for a class that takes its arguments in `__new__`."""
+def inherited_init(cls: type) -> Callable[..., None]:
+    """An `__init__` for a class that has none of its own, which does what would be done without it.
+
+    What that is depends on the object: in a subclass with several bases another one may come next.
+    """
+
+    def __init__(self: object, *arguments: object, **named: object) -> None:
+        following = getattr(super(cls, self), "__init__")  # noqa: B009 - checkers do not know a class that varies
+        last = getattr(following, "__objclass__", None) is object
+        if last and type(self).__new__ is not object.__new__:
+            return  # the arguments are for `__new__`; without an `__init__` there would be no complaint
+        following(*arguments, **named)
+
+    return patterns.stand_in(__init__)
 
 
 def _until(cls: type, name: str) -> Iterator[type]:
