@@ -16,10 +16,25 @@ PyTypeObject* walk_type = nullptr;
 
 Walk* spare = nullptr;  // loops come one after another: the last walk serves the next
 
+// What a loop ends with, or fails with, when its steps are told by one tap only.
+PyObject* walk_ends(Walk* self) {
+    Taps* raised = self->site->second;
+    if (raised == nullptr || raised->raising.empty()) return nullptr;
+    const HeldTaps taps(raised);
+    serve_raising(*raised, on(self->iterator));
+    return nullptr;
+}
+
 PyObject* walk_next(PyObject* object) {
     auto* self = reinterpret_cast<Walk*>(object);
     PyObject* iterator = self->iterator;
     const iternextfunc next = Py_TYPE(iterator)->tp_iternext;
+    // Nearly every step of nearly every loop: an event without consequences.
+    const Tap* quick = self->site->quick;
+    if (quick != nullptr && !Unobserved::now() && quick->emission.monitor->step_known(quick->emission.event, iterator)) {
+        PyObject* result = next(iterator);
+        return result != nullptr ? result : walk_ends(self);
+    }
     Taps* taps = self->site->second;
     if (taps == nullptr) return next(iterator);
     const Occasion occasion = on(self->iterator);

@@ -25,6 +25,7 @@ struct Site {
     Taps* first;        // iter, get, enter, or the only ones; null if there are none
     Taps* second;       // next, set, exit
     Taps* third;        // delete
+    const Tap* quick;   // of the second, if it is all that is done before and after a step that goes well; or null
 };
 
 // Serve the taps of something that failed: an exception is set, or an iteration has come to its end and none is.
@@ -39,14 +40,14 @@ template <class Action>
 PyObject* perform(Taps* served, const Occasion& occasion, Action&& action) {
     if (served == nullptr || Unobserved::now()) return action();
     const HeldTaps taps(served);
-    for (const Tap* tap : taps->before)
-        if (!tap->serve(occasion)) return nullptr;
-    if (!taps->around.empty()) {
+    for (const Tap* tap : taps->around) {
         Skippable skippable;
-        for (const Tap* tap : taps->around)
-            if (!tap->serve(occasion)) return nullptr;
+        if (!tap->serve(occasion)) return nullptr;
+        // What is left out does not happen: nobody else hears of it.
         if (skippable.skipped()) return skippable.result();
     }
+    for (const Tap* tap : taps->before)
+        if (!tap->serve(occasion)) return nullptr;
     PyObject* result = action();
     if (result != nullptr) return taps->returning.empty() ? result : serve_returning(*taps.operator->(), occasion, result);
     if (!taps->raising.empty()) serve_raising(*taps.operator->(), occasion);

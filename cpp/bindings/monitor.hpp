@@ -72,6 +72,14 @@ public:
         ++core_.seen[event];
         return true;
     }
+    // The same for an object that an event was about before, and a machine that is a table. False: nothing was done.
+    bool step_known(EventId event, PyObject* value) {
+        if (Py_TYPE(value) != quiet_type_ || !tabular_) return false;
+        const Recent& recent = recent_[place_of(value)];
+        if (recent.value != value || !flat_->step_quietly(event, recent.slot)) return false;
+        ++core_.seen[event];
+        return true;
+    }
     struct TraceRow {
         PyObject* time = nullptr;
         PyObject* thread = nullptr;

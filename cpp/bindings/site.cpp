@@ -52,11 +52,19 @@ bool put(Taps*& place, PyObject* sequence) {
     return true;
 }
 
+const Tap* quick_of(const Taps* taps) {
+    if (taps == nullptr || taps->before.size() != 1 || !taps->around.empty() || !taps->returning.empty()) return nullptr;
+    const Tap* only = taps->before[0];
+    return only->simple && !only->target ? only : nullptr;
+}
+
 PyObject* tap(PyObject* object, PyObject* args) {
     auto* self = reinterpret_cast<Site*>(object);
     PyObject *first = nullptr, *second = nullptr, *third = nullptr;
     if (!PyArg_ParseTuple(args, "OOO", &first, &second, &third)) return nullptr;
+    self->quick = nullptr;
     if (!put(self->first, first) || !put(self->second, second) || !put(self->third, third)) return nullptr;
+    self->quick = quick_of(self->second);
     Py_RETURN_NONE;
 }
 
@@ -74,6 +82,7 @@ int traverse(PyObject* object, visitproc visit, void* arg) {
 int clear(PyObject* object) {
     auto* self = reinterpret_cast<Site*>(object);
     Py_CLEAR(self->subject);
+    self->quick = nullptr;
     for (Taps** place : {&self->first, &self->second, &self->third})
         if (Taps* old = std::exchange(*place, nullptr); old != nullptr) old->drop();
     return 0;
