@@ -54,22 +54,6 @@ inline PyObject* call_original(const Advice* self, PyObject* const* args, std::s
     return PyObject_Vectorcall(self->original, args, flags, names);
 }
 
-bool serve(const std::vector<const Tap*>& taps, const Occasion& occasion) {
-    for (const Tap* tap : taps)
-        if (!tap->serve(occasion)) return false;
-    return true;
-}
-
-PyObject* serve_end(const Taps& taps, Occasion& occasion, PyObject* result) {
-    if (result == nullptr) {
-        if (!taps.raising.empty()) serve_raising(taps, occasion);
-        return nullptr;
-    }
-    occasion.result = result;
-    if (!serve(taps.returning, occasion)) Py_CLEAR(result);
-    return result;
-}
-
 Occasion occasion_of(PyObject* object, PyObject* const* args, std::size_t flags, PyObject* names) {
     const Advice* self = as_advice(object);
     Occasion at;
@@ -88,18 +72,7 @@ Occasion occasion_of(PyObject* object, PyObject* const* args, std::size_t flags,
 
 PyObject* call(PyObject* object, PyObject* const* args, std::size_t flags, PyObject* names) {
     const Advice* self = as_advice(object);
-    if (Unobserved::now()) return call_original(self, args, flags, names);
-    const HeldTaps taps(self->taps);
-    Occasion occasion = occasion_of(object, args, flags, names);
-    for (const Tap* tap : taps->around) {
-        Skippable skippable;
-        if (!tap->serve(occasion)) return nullptr;
-        // What is left out does not happen: nobody else hears of it.
-        if (skippable.skipped()) return skippable.result();
-    }
-    if (!serve(taps->before, occasion)) return nullptr;
-    PyObject* result = call_original(self, args, flags, names);
-    return serve_end(*taps, occasion, result);
+    return perform(self->taps, occasion_of(object, args, flags, names), [&] { return call_original(self, args, flags, names); });
 }
 
 // The commonest case: one event before it, of the target alone.
