@@ -26,7 +26,7 @@ class O:
     def __iter__(self): print("iter"); return iter([self.name, 2])
     def __getitem__(self, key): print("getitem", key); return key
     def __setitem__(self, key, value): print("setitem", key, value)
-    def __del__(self): print("del", self.name)
+    def __del__(self): print("del")
 class E(Exception): pass
 def more(x): return x + 1
 def gen(x):
