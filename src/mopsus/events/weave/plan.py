@@ -91,7 +91,7 @@ class Cut:
                     if self._is_builtin(name) and (tap := self._loop_tap(resolver)) is not None:
                         yield self._rewrite(operation, tap)
             case "new":
-                for cls in self._picked_classes(resolver):
+                for cls in self._picked_classes(patterns.everything()):
                     if not is_open(cls) and (tap := self.tap(resolver, created=From.RESULT, anyway=True)) is not None:
                         yield self._rewrite(Operation.CALL, tap, _written_names(cls))
             case "get" | "set" | "delete":
@@ -273,15 +273,14 @@ class Cut:
     def _needs_target(self) -> bool:
         return any(part.kind == "target" and positive for part, positive in self.case.others)
 
-    def _picked_classes(self, resolver: Resolver) -> list[type]:
-        first, *others = (resolver.classes(point.argument) for point in self.case.points)
-        without = [cls for point in self._without() for cls in resolver.classes(point.argument)]
+    def _picked_classes(self, scope: Scope) -> list[type]:
+        first, *others = (patterns.find_classes(point.argument, scope) for point in self.case.points)
+        without = [cls for point in self._without() for cls in patterns.find_classes(point.argument, scope)]
         return [cls for cls in first if all(cls in each for each in others) and cls not in without]
 
     def _creations(self, scope: Scope, resolver: Resolver) -> Iterator[Advised]:
-        here = {id(cls) for point in self.case.points for cls in patterns.find_classes(point.argument, scope)}
-        for cls in self._picked_classes(resolver):
-            if id(cls) not in here or not is_open(cls):
+        for cls in self._picked_classes(scope):
+            if not is_open(cls):
                 continue
             holder = patterns.owner_of(cls, "__init__")
             tap = self.tap(resolver, target=cls, exact=True)
