@@ -10,8 +10,8 @@ A page's examples run in order, in one folder and one Python namespace, so that 
     ```python                    is executed
     ```pycon                     is a Python session: `>>>` lines are executed, the lines after are their output
 
-A shown line `...` stands for any lines, and a rate of events may be there or not. Blocks of other languages
-are only shown; `py` is for Python that is not to be run.
+A shown line `...` stands for any lines, a rate of events may be there or not, and a duration may be another. Blocks
+of other languages are only shown; `py` is for Python that is not to be run.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FENCE = re.compile(r"^```(?P<language>\w+)(?P<options>[^\n]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
-RATE = re.compile(r" · [\d.,]+ (?:[kM] )?events/s")
+RATE = re.compile(r" · [\d.,]+ (?:[kM] )?events/s| in \d+\.\d\ds$", re.MULTILINE)
+# The editable install of a checkout makes pytest warn; a reader's pytest has no reason to.
+PYTEST_OPTIONS = "-p no:cacheprovider -W ignore::pytest.PytestAssertRewriteWarning"
 TITLE = re.compile(r'title="([^"]+)"')
 
 
@@ -72,6 +74,7 @@ def shell(command: str, folder: Path) -> str:
     """What a command prints, on both streams together."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     environment = os.environ | {"PATH": path, "COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
+    environment |= {"PYTEST_ADDOPTS": PYTEST_OPTIONS}
     done = subprocess.run(
         ["bash", "-c", command],
         cwd=folder,

@@ -25,6 +25,7 @@ STAGES = {
     "LOGIC": "Formulas and logics",
     "MONITOR": "Monitors",
     "TRACE": "Traces",
+    "WEAVE": "Programs",
     "REPORT": "Reports",
     "CLI": "The command line",
 }

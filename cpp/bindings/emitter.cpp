@@ -91,6 +91,14 @@ bool prepare_emitters(PyObject* module) {
     return emitter_type != nullptr && PyModule_AddObjectRef(module, "Emitter", reinterpret_cast<PyObject*>(emitter_type)) == 0;
 }
 
+Emission emission_of(PyObject* callable) {
+    if (!PyCFunction_CheckExact(callable)) return {};
+    PyObject* bound = PyCFunction_GET_SELF(callable);
+    if (bound == nullptr || Py_TYPE(bound) != emitter_type) return {};
+    const auto* emitter = reinterpret_cast<Emitter*>(bound);
+    return {emitter->monitor, emitter->event};
+}
+
 PyObject* make_emitter(PyObject* owner, PyMonitor& monitor, EventId event) {
     auto* self = PyObject_GC_New(Emitter, emitter_type);
     if (self == nullptr) return nullptr;

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "mopsus/archive.hpp"
+#include "unobserved.hpp"
 
 namespace mopsus::python {
 
@@ -356,6 +357,7 @@ void PyMonitor::fault() {
         return;
     }
     if (callbacks_.fault != nullptr && value != nullptr) {
+        const Unobserved unobserved;
         PyObject* result = PyObject_CallOneArg(callbacks_.fault, value);
         if (result == nullptr) PyErr_Clear();
         Py_XDECREF(result);
@@ -392,6 +394,7 @@ void PyMonitor::event_done() {
 
 std::uint64_t PyMonitor::fork(std::uint64_t parent) {
     const SavedError saved;
+    const Unobserved unobserved;
     PyObject* user = callbacks_.fork != nullptr ? PyObject_CallOneArg(callbacks_.fork, parent != 0 ? as_object(parent) : Py_None) : nullptr;
     if (user == nullptr && PyErr_Occurred() != nullptr) fault();
     return reinterpret_cast<std::uintptr_t>(user);
@@ -460,6 +463,7 @@ PyObject* PyMonitor::stamp_to_python(const Stamp& stamp) const {
 bool PyMonitor::admit(EventId event, InstanceRef instance, std::uint64_t user, const std::vector<Value>& values, Origin& origin) {
     if (callbacks_.admit == nullptr) return true;
     const SavedError saved;
+    const Unobserved unobserved;
     PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(values.size()));
     for (unsigned p = 0; p < values.size(); ++p) {
         char state = 'u';
@@ -482,6 +486,7 @@ bool PyMonitor::admit(EventId event, InstanceRef instance, std::uint64_t user, c
 
 void PyMonitor::deliver() {
     const SavedError saved;
+    const Unobserved unobserved;
     while (!ready_.empty()) {
         const Report report = std::move(ready_.front());
         ready_.pop_front();

@@ -64,6 +64,22 @@ public:
         ++core_.seen[event];
         return Quiet::Done;
     }
+    // The same if it is certain that no code but the engine's runs: for an object of the last events and a table.
+    bool emit_silently(EventId event, PyObject* value) {
+        if (Py_TYPE(value) != quiet_type_ || !tabular_) return false;
+        const Recent& recent = recent_[place_of(value)];
+        if (recent.value != value || !flat_->step_quietly(event, recent.slot)) return false;
+        ++core_.seen[event];
+        return true;
+    }
+    // The same for an object that an event was about before, and a machine that is a table. False: nothing was done.
+    bool step_known(EventId event, PyObject* value) {
+        if (Py_TYPE(value) != quiet_type_ || !tabular_) return false;
+        const Recent& recent = recent_[place_of(value)];
+        if (recent.value != value || !flat_->step_quietly(event, recent.slot)) return false;
+        ++core_.seen[event];
+        return true;
+    }
     struct TraceRow {
         PyObject* time = nullptr;
         PyObject* thread = nullptr;
@@ -79,6 +95,9 @@ public:
     bool reset(std::uint64_t engine, InstanceRef instance);
     void close();
     bool closed() const { return closed_; }
+    // The exception that is set is reported as a fault of monitoring, unless it is Ctrl-C or an order to exit: that one is
+    // raised by the next event that can.
+    void fault();
     // Act on deaths noted so far.
     void settle();
     Monitor& core() { return core_; }
@@ -133,7 +152,6 @@ private:
     void deliver();
     Watcher& watcher(Engine& engine, unsigned parameter);
     void unwatch_all(Engine& engine);
-    void fault();
     bool live(Engine& engine, unsigned p, const Value& value) const;
     PyObject* stamp_to_python(const Stamp& stamp) const;
 

@@ -1,10 +1,12 @@
 // Which value is which: slots of Python objects, and what becomes of them when the objects die.
 #include "monitor.hpp"
+#include "unobserved.hpp"
 
 namespace mopsus::python {
 
 PyObject* PyMonitor::canonical(unsigned p, PyObject* value) {
     // By equality: the first object seen of those that are equal stands for all, and is kept.
+    const Unobserved unobserved;
     PyObject*& known = representatives_[p];
     if (known == nullptr) known = PyDict_New();
     PyObject* key = known != nullptr ? PyTuple_Pack(2, reinterpret_cast<PyObject*>(Py_TYPE(value)), value) : nullptr;

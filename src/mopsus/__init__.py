@@ -1,7 +1,7 @@
 """Runtime verification for Python: specifications in, verdicts out, with an explanation.
 
-What is listed in `__all__` is the public interface. Importing this package is cheap: the names that
-need a parser or the native core are loaded when they are first used.
+What is listed in `__all__` is the public interface. Importing this package costs next to nothing, because every
+pytest run in an environment that has it does so: names are loaded when they are first used.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from mopsus.model import MopsusError, Severity, Spec, Verdict, WitnessEvent
-
 if TYPE_CHECKING:
+    from mopsus.events.weave.api import install, weave
+    from mopsus.model import MopsusError, Severity, Spec, Verdict, WitnessEvent
     from mopsus.monitor import Monitor
     from mopsus.spec import event, load, param, parse, property, specification, var
 
@@ -23,17 +23,21 @@ __all__ = [
     "Verdict",
     "WitnessEvent",
     "event",
+    "install",
     "load",
     "param",
     "parse",
     "property",
     "specification",
     "var",
+    "weave",
 ]
 
 if not TYPE_CHECKING:  # a type checker must see the names above, and no others
+    _MODEL = ("MopsusError", "Severity", "Spec", "Verdict", "WitnessEvent")
     _SPEC = ("event", "load", "param", "parse", "property", "specification", "var")
-    _HOMES = {"Monitor": "mopsus.monitor"} | dict.fromkeys(_SPEC, "mopsus.spec")
+    _HOMES = {"Monitor": "mopsus.monitor"} | dict.fromkeys(_MODEL, "mopsus.model") | dict.fromkeys(_SPEC, "mopsus.spec")
+    _HOMES |= dict.fromkeys(("install", "weave"), "mopsus.events.weave.api")
 
     def __getattr__(name: str) -> object:
         if name not in _HOMES:
@@ -44,9 +48,3 @@ if not TYPE_CHECKING:  # a type checker must see the names above, and no others
 
     def __dir__() -> list[str]:
         return sorted({*globals(), *__all__})
-
-    def _monitor(spec: Spec, *args: object, **options: object) -> object:
-        """A new monitor for this spec; see `mopsus.Monitor`."""
-        return import_module("mopsus.monitor").Monitor(spec, *args, **options)
-
-    Spec.monitor = _monitor

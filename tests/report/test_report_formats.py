@@ -295,3 +295,17 @@ def test_json_tells_the_parts_that_turned_for_the_first_verdicts_of_a_property()
     assert verdicts[0]["turns"][0]["at"] == 0
     assert "turns" in verdicts[EXPLAINED - 1]
     assert "turns" not in verdicts[EXPLAINED]
+
+
+@pytest.mark.parametrize("name", ["terminal", "junit", "sarif", "html"])
+def test_notes_on_a_finding_are_shown_and_harmless(sample, name):
+    stream = io.StringIO()
+    options = replace(sample.options, notes=lambda group: [f"in {group.key.spec} <b>\x1b[31m"])
+    reporter = open_report(name, stream, options)
+    for verdict in sample.verdicts:
+        reporter.add(verdict)
+    reporter.finish(sample.summary)
+    text = stream.getvalue()
+    assert all(f"in {spec}" in text for spec in ("HasNext", "Locks"))
+    assert "\x1b" not in text
+    assert name not in ("html", "junit") or "<b>\\x1b" not in text

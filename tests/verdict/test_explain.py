@@ -176,6 +176,8 @@ def test_printable_text_is_one_harmless_line(text):
         ((1, "x"), "(1, 'x')"),
         (tuple(range(20)), "(0, 1, 2, 3, 4, 5, 6, 7, …)"),
         ("x" * 1000, "'" + "x" * 80 + "'…"),
+        (ObjectRef("Door", 3, "<house.Door object at 0x7f00deadbeef>"), "Door#3"),
+        (ObjectRef("Door", 3, "<Door open>"), "Door#3 <Door open>"),
     ],
 )
 def test_values_as_shown(value, shown):

@@ -93,3 +93,12 @@ def test_what_came_before_a_whole_story_does_not_change_its_shape(before, story)
 @given(st.text("ab", min_size=1, max_size=4), st.integers(1, 6), st.integers(1, 6))
 def test_how_often_a_loop_ran_does_not_matter(loop, some, others):
     assert shape(loop * some) == shape(loop * others)
+
+
+def test_a_verdict_may_stand_for_many():
+    groups = Groups()
+    same = verdict("app.py:3", i=1)
+    assert groups.add(same, 1000).count == 1000
+    assert groups.add(same).count == 1001
+    assert (groups.violations, groups.unique_violations) == (1001, 1)
+    assert len(next(iter(groups)).examples) == 2

@@ -23,7 +23,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from mopsus.model import MopsusError
 
-COMMANDS = ("check", "watch", "fmt", "graph", "compile", "equiv", "demo")
+COMMANDS = ("run", "check", "watch", "fmt", "graph", "compile", "equiv", "demo")
 """In the order in which the help lists them."""
 
 MISUSED, BROKEN, INTERRUPTED, PIPE_CLOSED = 2, 3, 130, 141

@@ -2,10 +2,51 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+
+class TraceFormat(StrEnum):
+    """The formats of a trace."""
+
+    CSV = "csv"
+    JSONL = "jsonl"
+    PARQUET = "parquet"
+    ARROW = "arrow"
+
+
+class BadRows(StrEnum):
+    """What to do about a row that cannot be used."""
+
+    STOP = "stop"
+    SKIP = "skip"
+
+
+ExtraSpecs = Annotated[
+    list[Path] | None, typer.Option("--spec", "-s", help="A spec file, whatever its name ends in.", metavar="FILE")
+]
+History = Annotated[
+    int, typer.Option(help="How many events a witness has at the most; 0 turns witnesses off.", min=0, metavar="N")
+]
+BadRowPolicy = Annotated[
+    BadRows, typer.Option("--bad-rows", help="Stop at a row that cannot be used, or leave it out.")
+]
+MaxViolations = Annotated[
+    int | None, typer.Option("--max-violations", help="Stop after this many violations.", min=1, metavar="N")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print the report as JSON.")]
+Junit = Annotated[Path | None, typer.Option(help="Also write a JUnit XML report.", metavar="FILE")]
+Sarif = Annotated[Path | None, typer.Option(help="Also write a SARIF 2.1.0 report.", metavar="FILE")]
+Html = Annotated[Path | None, typer.Option(help="Also write a self-contained HTML page.", metavar="FILE")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print one line, and only if there is something to say.")]
+NoCode = Annotated[bool, typer.Option("--no-code", help="Refuse specs that contain Python code.")]
 AllowUnmonitorable = Annotated[
     bool, typer.Option("--allow-unmonitorable", help="Accept formulas that no trace can ever decide.")
+]
+AtEnd = Annotated[
+    bool,
+    typer.Option("--at-end", help="Also say of each undecided instance whether it presumably holds at the end."),
 ]

@@ -12,8 +12,9 @@ from typing import Annotated
 
 import typer
 
-from mopsus.cli.check import (
-    VIOLATED,
+from mopsus.cli.messages import CommandError
+from mopsus.cli.options import (
+    AllowUnmonitorable,
     BadRowPolicy,
     BadRows,
     ExtraSpecs,
@@ -24,14 +25,11 @@ from mopsus.cli.check import (
     MaxViolations,
     NoCode,
     Quiet,
-    Run,
     Sarif,
     TraceFormat,
-    load_specs,
-    sort_out,
 )
-from mopsus.cli.messages import CommandError
-from mopsus.cli.options import AllowUnmonitorable
+from mopsus.cli.reporting import VIOLATED, Reporting
+from mopsus.cli.specs import load_specs, sort_out
 
 
 def watch(
@@ -70,7 +68,7 @@ def watch(
     reports = {"junit": junit, "sarif": sarif, "html": html}
     options = Options(history=history, quiet=quiet, live=True)
     compiled = load_specs(spec_files, allow_unmonitorable=allow_unmonitorable)
-    run = Run(compiled, reports, options, json=json, allow_code=not no_code)
+    run = Reporting(compiled, reports, options, json=json, allow_code=not no_code)
     if sys.stderr.isatty() and not quiet:
         there = "" if Path(logs[0]).exists() else ", which is not there yet"
         print(f"Watching {logs[0]}{there}. Ctrl-C ends it.", file=sys.stderr)

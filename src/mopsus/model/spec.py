@@ -89,8 +89,8 @@ class Event:
     parameters: tuple[str, ...] = ()
     creation: bool = False
     advice: str | None = None  # "before", "after", "around"; None: not tied to a program point
-    returning: str | None = None  # a parameter (also in `parameters`) bound to the result
-    raising: str | None = None  # a parameter (also in `parameters`) bound to the exception
+    returning: str | None = None  # a parameter (also in `parameters`) bound to the result; "": only if there is one
+    raising: str | None = None  # a parameter (also in `parameters`) bound to the exception; "": only if there is one
     pointcut: Pointcut | None = None
     condition: Code | None = None
     action: Code | None = None
@@ -152,9 +152,10 @@ class Spec:
                 return event
         raise KeyError(name)
 
-    if TYPE_CHECKING:  # the engine is a later stage, so the top-level package binds this
+    def monitor(
+        self, on_verdict: Callable[[Verdict], object] | None = None, *, history: int = 32, allow_code: bool = True
+    ) -> Monitor:
+        """A new monitor for this spec; see `mopsus.Monitor`."""
+        import mopsus  # the engine is a later stage, so only the top-level package may know it
 
-        def monitor(
-            self, on_verdict: Callable[[Verdict], object] | None = None, *, history: int = 32, allow_code: bool = True
-        ) -> Monitor:
-            """A new monitor for this spec; see `mopsus.Monitor`."""
+        return mopsus.Monitor(self, on_verdict, history=history, allow_code=allow_code)

@@ -6,6 +6,8 @@ sequence, direction override or lone surrogate gets through, and nothing is long
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Mapping
 
 from mopsus.model import ObjectRef, Value, Verdict, WitnessEvent
@@ -18,6 +20,7 @@ VALUE_LIMIT = 80
 TUPLE_LIMIT = 8
 # Converting a longer int to decimal digits is quadratic, and Python refuses it from 4300 digits on.
 INT_BITS = 256
+_PLAIN_REPR = re.compile(r"<[\w.<>]+ object at 0x[0-9A-Fa-f]+>")
 
 
 def printable(text: str, limit: int = NAME_LIMIT) -> str:
@@ -29,9 +32,13 @@ def printable(text: str, limit: int = NAME_LIMIT) -> str:
 
 
 def show_value(value: Value, limit: int = VALUE_LIMIT) -> str:
-    """A value as Python would write it (so that `1`, `1.0` and `'1'` look different), cut and harmless."""
+    """A value as Python would write it (so that `1`, `1.0` and `'1'` look different), cut and harmless.
+
+    Of an object whose `repr` says nothing but its type and address, only type and serial number are shown.
+    """
     if isinstance(value, ObjectRef):
-        return printable(f"{value.type}#{value.serial} {value.text}", limit)
+        name = f"{value.type}#{value.serial}"
+        return printable(name if _PLAIN_REPR.fullmatch(value.text) else f"{name} {value.text}", limit)
     if isinstance(value, tuple):
         shown = [show_value(item, limit) for item in value[:TUPLE_LIMIT]]
         inside = ", ".join([*shown, "…"] if len(value) > TUPLE_LIMIT else shown)
@@ -72,9 +79,20 @@ def show_place(item: Verdict | WitnessEvent, known: str = "") -> str:
     row = "" if item.row is None else f"row {item.row}"
     if in_trace and row and place in ("", known):
         return row
-    if in_trace or not row:
+    if in_trace:
         return " ".join(part for part in (printable(place), row) if part)
-    return f"{printable(place)} ({row})"
+    return f"{printable(place)} ({row})" if row else printable(short_path(place))
+
+
+def short_path(path: str) -> str:
+    """A path below the current folder without it; any other as it is."""
+    if not os.path.isabs(path):
+        return path
+    try:
+        here = os.path.join(os.getcwd(), "")
+    except OSError:  # the folder is gone
+        return path
+    return path.removeprefix(here)
 
 
 def source_of(item: Verdict | WitnessEvent) -> str:

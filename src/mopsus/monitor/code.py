@@ -69,9 +69,11 @@ class _Names(ast.NodeTransformer):
         self._hidden: list[set[str]] = []
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        if isinstance(node.func, ast.Name) and node.func.id in _CALLS:
-            return self.visit_Name(node.func)
-        return self.generic_visit(node)
+        called = isinstance(node.func, ast.Name) and node.func.id in _CALLS
+        self.generic_visit(node)
+        if called and isinstance(node.func, ast.Call):
+            node.func = node.func.func  # by name alone it is a call already
+        return node
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         if any(node.id in names for names in self._hidden):

@@ -18,7 +18,7 @@ class Owner(Protocol):
 
     def reset(self, reference: tuple[int, int, int, int]) -> bool: ...
 
-    def skip(self) -> None: ...
+    def skip(self, result: object = None) -> None: ...
 
 
 class Instance:
@@ -42,10 +42,10 @@ class Instance:
         if (owner := self._owner()) is not None:
             owner.reset(self._reference)
 
-    def skip(self) -> None:
-        """Leave out the program's own action, where an `around` event allows it."""
+    def skip(self, result: object = None) -> None:
+        """Leave out the program's own action, where an `around` event allows it, and let this be its result."""
         if (owner := self._owner()) is not None:
-            owner.skip()
+            owner.skip(result)
 
     @property
     def default_message(self) -> str:

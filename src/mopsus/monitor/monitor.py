@@ -270,8 +270,12 @@ class Monitor:
         """Put one instance back into its initial state; False if it is no longer there."""
         return self._core.reset(reference)
 
-    def skip(self) -> None:
-        """Nothing to be left out: events of traces and of `emit` have already happened."""
+    def skip(self, result: object = None) -> None:
+        """Leave out what the program is about to do, and let this be its result.
+
+        Only while this thread handles an `around` event; other events have happened, or will, whatever is said.
+        """
+        _core.skip(result)
 
     # ---- making ----
 

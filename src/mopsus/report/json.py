@@ -17,7 +17,7 @@ from mopsus.model.text import show_value
 from mopsus.report.output import Output
 from mopsus.report.reporter import Destination, Format, Options
 from mopsus.report.summary import Summary
-from mopsus.verdict import Ending, witness_turns
+from mopsus.verdict import Ending, code_of, witness_turns
 
 VERSION = 1
 TEXT_LIMIT = 10_000
@@ -132,7 +132,8 @@ def _json_binding(binding: Mapping[str, Value]) -> dict[str, Any]:
 
 def _json_position(item: Verdict | WitnessEvent) -> dict[str, Any]:
     location = None if item.location is None else _text(item.location)
-    return {"location": location, "time": json_value(item.time), "row": item.row}
+    code = code_of(item)
+    return {"location": location, "time": json_value(item.time), "row": item.row, **({"code": code} if code else {})}
 
 
 def _json_spec(spec: Spec) -> dict[str, Any]:

@@ -77,7 +77,8 @@ def _tell(groups: list[Group], doc: str, options: Options) -> Iterator[str]:
         text = plain_text(options.explain(first))
         times = f"\n({count(group.count, 'time')})" if group.count > 1 else ""
         about = f"\n{printable(doc, 1000)}" if doc else ""
-        yield f"{group.severity.value}: {text}{about}{times}"
+        notes = "".join(f"\n{printable(note, 1000)}" for note in options.notes_on(group))
+        yield f"{group.severity.value}: {text}{about}{times}{notes}"
 
 
 def _count(suite: ElementTree.Element) -> None:

@@ -9,6 +9,7 @@ MESSAGES = {
     "REPORT-002": "There is no report format of that name, built in or installed.",
     "REPORT-003": "An installed report format cannot be loaded, or is not a `mopsus.report.Format`.",
     "REPORT-004": "Whoever was reading the report closed the pipe before it was complete.",
+    "REPORT-005": "A baseline file of accepted violations is missing, damaged, or of another version.",
 }
 
 

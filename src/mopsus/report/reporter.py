@@ -7,7 +7,7 @@ installed packages; any other name is looked up under the entry-point group `mop
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Protocol, TextIO, TypeAlias
@@ -16,7 +16,7 @@ from mopsus.model import Machine, Spec, Verdict
 from mopsus.report.messages import ReportError
 from mopsus.report.output import Output
 from mopsus.report.summary import Summary
-from mopsus.verdict import Explanation, Groups, explain
+from mopsus.verdict import Explanation, Group, Groups, explain
 from mopsus.verdict.explain import HISTORY
 
 GROUP = "mopsus.reports"
@@ -56,6 +56,8 @@ class Options:
     """Draws a machine as an SVG element."""
     find_lines: Callable[[str, Collection[int]], Mapping[int, int]] | None = None
     """Finds the lines on which some rows of a source stand, as far as they stand on lines; None: unknown."""
+    notes: Callable[[Group], Sequence[str]] | None = None
+    """Gives further lines about a finding, such as who caused it."""
     history: int = HISTORY
     """The monitors' limit on witnesses."""
     quiet: bool = False
@@ -74,6 +76,10 @@ class Options:
     def spec(self, verdict: Verdict) -> Spec | None:
         """The spec of a verdict, where it is known."""
         return next((spec for spec in self.specs if spec.name == verdict.spec), None)
+
+    def notes_on(self, group: Group) -> Sequence[str]:
+        """What else there is to say about a finding."""
+        return self.notes(group) if self.notes is not None else ()
 
     def explain(self, verdict: Verdict) -> Explanation:
         """The verdict explained with all that is known."""

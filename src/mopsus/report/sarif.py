@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from datetime import UTC
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from mopsus.model import Severity, Spec, Verdict, WitnessEvent
-from mopsus.model.text import STANDARD_INPUT, position, printable, show_binding, show_place
+from mopsus.model.text import STANDARD_INPUT, position, printable, short_path, show_binding, show_place
 from mopsus.report.reporter import Destination, Format, GroupedReporter, Options, Reporter
 from mopsus.report.summary import Summary, count, doc_link, finding_line
-from mopsus.verdict import Explanation, Group, Groups
+from mopsus.verdict import Explanation, Group, Groups, code_of, file_line
 from mopsus.verdict.grouping import RANK
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-_FILE_LINE = re.compile(r"(?P<file>.+?):(?P<line>[1-9]\d{0,8})(?::(?P<column>[1-9]\d{0,8}))?", re.DOTALL)
 Json = dict[str, Any]
 
 
@@ -100,11 +98,12 @@ def _result(group: Group, rule_index: dict[str, int], places: _Places, options: 
     rule = _rule_id(key.spec, key.property)
     explanation = options.explain(first)
     times = [f"Seen {count(group.count, 'time')}."] if group.count > 1 else []
+    notes = [printable(note, 1000) for note in options.notes_on(group)]
     result: Json = {
         "ruleId": rule,
         "ruleIndex": rule_index[rule],
         "level": group.severity.value,
-        "message": {"text": "\n".join([explanation.message, *explanation.remarks, *times])},
+        "message": {"text": "\n".join([explanation.message, *explanation.remarks, *times, *notes])},
         "occurrenceCount": min(group.count, 2**31 - 1),
         "partialFingerprints": {"mopsusFinding/v1": _fingerprint(group)},
         "properties": {"category": printable(key.category), "binding": show_binding(first.binding)},
@@ -179,13 +178,16 @@ class _Places:
         if in_trace:
             line = self._lines.get(source, {}).get(item.row or 0)
             return ("" if source == STANDARD_INPUT else source), ({"startLine": line} if line else {})
-        found = _FILE_LINE.fullmatch(source)
+        found = file_line(source)
         if found is None:
             return "", {}
-        region = {"startLine": int(found["line"])}
-        if found["column"]:
-            region["startColumn"] = int(found["column"])
-        return found["file"], region
+        path, line, column = found
+        region: Json = {"startLine": line}
+        if column is not None:
+            region["startColumn"] = column
+        if code := code_of(item):
+            region["snippet"] = {"text": code}
+        return short_path(path), region
 
 
 def _uri(path: str) -> str:

@@ -12,7 +12,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from mopsus.model import Severity, Verdict
+from mopsus.model import Severity, Verdict, WitnessEvent
 from mopsus.model.text import printable, show_binding, show_place, show_time, source_of
 from mopsus.report.output import Output
 from mopsus.report.reporter import Destination, Format, Options
@@ -21,20 +21,23 @@ from mopsus.verdict import Explanation, Group, Groups, default_message, show_tur
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+    from rich.text import Text
 
     from mopsus.verdict import Ending
 
 WIDTH_OF_FILES = 120
+CODE_STYLE = "green"
 STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.NOTE: "bold cyan"}
 
 
 class TerminalReporter:
     """Shows findings at the end, or with `live` as they come; ends with the summary line."""
 
-    def __init__(self, destination: Destination, options: Options) -> None:
+    def __init__(self, destination: Destination, options: Options, groups: Groups | None = None) -> None:
+        """`groups`: findings that are known already."""
         self._output = Output(destination)
         self._options = options
-        self._groups = Groups()
+        self._groups = groups if groups is not None else Groups()
 
     def add(self, verdict: Verdict) -> None:
         group = self._groups.add(verdict)
@@ -111,12 +114,16 @@ class TerminalReporter:
         if about := "  ".join(part for part in (binding, f"at {place}" if place else "") if part):
             yield Padding(Text(about), (0, 0, 0, 2))
         explanation = self._options.explain(first)
+        if explanation.code:
+            yield Padding(Text(explanation.code, CODE_STYLE), (0, 0, 0, 4))
         if explanation.steps:
             yield Padding(_timeline(explanation, style), (0, 0, 0, 2))
         for remark in explanation.remarks:
             yield Padding(Text(remark, "italic"), (0, 0, 0, 2))
         if others := _others(group):
             yield Padding(Text(others, "dim"), (0, 0, 0, 2))
+        for note in self._options.notes_on(group):
+            yield Padding(Text(printable(note, 1000)), (0, 0, 0, 2))
 
 
 FORMAT = Format("terminal", "for people, in a terminal", ".txt", TerminalReporter)
@@ -138,7 +145,7 @@ def _timeline(explanation: Explanation, style: str) -> RenderableType:
                 Text(show_place(item, explanation.source), "dim"),
                 Text(f"t={when}" if when else "", "dim"),
                 Text(printable(item.event), style if last else "bold"),
-                Text(show_binding(item.binding)),
+                _happening(item, step.code),
                 Text(f"→ {printable(step.state)}" if step.state is not None else "", "magenta"),
                 Text("\n".join(printable(show_turn(turn)) for turn in step.turns), "cyan"),
             )
@@ -149,6 +156,14 @@ def _timeline(explanation: Explanation, style: str) -> RenderableType:
     for column in table.columns:
         column.overflow = "fold"
     return table
+
+
+def _happening(item: WitnessEvent, code: str) -> Text:
+    """The values of an event and, below, the line of code that it came from."""
+    from rich.text import Text
+
+    values = show_binding(item.binding)
+    return Text.assemble(values, "\n" if values and code else "", (code, CODE_STYLE))
 
 
 def _endings(endings: Sequence[Ending]) -> Iterator[RenderableType]:

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from mopsus.model import BindingMode, Event, Modifiers, Property, Span, Spec
+from mopsus.spec.check_program import check_program_event
 from mopsus.spec.errors import Findings
 from mopsus.spec.pointcuts import conjuncts
+from mopsus.spec.program import is_program
 
 FLAGS = ("connected", "suffix", "perthread", "unsynchronized", "decentralized")
 MODIFIERS = (*(mode.value for mode in BindingMode), *FLAGS)
@@ -99,6 +101,8 @@ def _check_event(spec: Spec, event: Event, findings: Findings, places: Places) -
             if name not in event.parameters:
                 hint = f"bind what the event names: event {event.name}({', '.join((*event.parameters, name))})"
                 findings.error("SPEC-038", f"'{name}' is no parameter of event '{event.name}'", part.span, hint)
+    if is_program(event.pointcut):
+        check_program_event(spec, event, findings)
 
 
 def _check_handlers(prop: Property, findings: Findings) -> None:

@@ -243,7 +243,7 @@ class _ClassReader:
         results = [result for result in (declared.returning, declared.raising) if result is not None]
         if results and (declared.advice != "after" or len(results) > 1):
             self.findings.error("SPEC-015", "'returning' or 'raising' needs advice='after', once", span)
-        if any(result not in names for result in results):
+        if any(result and result not in names for result in results):
             hint = "add it to the method's parameters"
             self.findings.error("SPEC-012", f"the method does not name '{results[0]}'", span, hint)
         condition, pointcut = self.pointcut(declared.pointcut, span)

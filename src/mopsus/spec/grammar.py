@@ -20,7 +20,7 @@ from mopsus.model import Code, Event, Handler, Parameter, Pointcut, Property, Se
 from mopsus.spec import pytext
 from mopsus.spec.errors import ArgumentError, Findings
 from mopsus.spec.formula import normalise
-from mopsus.spec.pointcuts import PRIMITIVES, PROGRAM_PRIMITIVES, conjunction, conjuncts
+from mopsus.spec.pointcuts import FOREIGN, PRIMITIVES, conjunction, conjuncts
 from mopsus.spec.scan import CLAUSES, KEYWORDS, Item
 
 _READABLE = {
@@ -251,11 +251,11 @@ class _Builder(Transformer[Token, Any]):
         if advice != "after" or results:
             hint = "write 'after(c) returning(i)' or 'after(c) raising(e)'"
             self.findings.error("SPEC-015", f"'{word}' must follow 'after(…)', once", self.span(word), hint)
-        elif len(names) != 1:
-            hint = f"write '{word}(name)'"
-            self.findings.error("SPEC-012", f"'{word}' binds exactly one name", self.span(word), hint)
+        elif len(names) > 1:
+            hint = f"write '{word}(name)', or '{word}()'"
+            self.findings.error("SPEC-012", f"'{word}' binds one name at the most", self.span(word), hint)
         else:
-            results[str(word)] = str(names[0])
+            results[str(word)] = str(names[0]) if names else ""
 
     # --- pointcuts
 
@@ -292,10 +292,8 @@ class _Builder(Transformer[Token, Any]):
         return Pointcut(str(name), argument=meaning, text=text, span=span)
 
     def unknown_primitive(self, name: Token) -> None:
-        if name in PROGRAM_PRIMITIVES and name not in PRIMITIVES:
-            message = f"'{name}' picks points of a program, which this version does not watch"
-            hint = 'for traces write named("name"), row(predicate) or bind(parameter = field)'
-            self.findings.error("SPEC-018", message, self.span(name), hint)
+        if name in FOREIGN:
+            self.findings.error("SPEC-018", f"there is no pointcut '{name}'", self.span(name), f"use {FOREIGN[name]}")
         else:
             self.findings.unknown("SPEC-017", "pointcut", name, (*PRIMITIVES, "condition"), self.span(name))
 

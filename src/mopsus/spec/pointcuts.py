@@ -2,7 +2,7 @@
 
 The grammar knows only `name(argument)`; the registry here says which names there are and how
 their arguments are read, so that an event source can bring primitives of its own. Those for
-traces: `named("a", "b")`, `row(predicate)`, `bind(parameter = field)`.
+traces: `named("a", "b")`, `row(predicate)`, `bind(parameter = field)`; those for programs are in `program`.
 """
 
 from __future__ import annotations
@@ -33,29 +33,17 @@ class Primitive:
 
 PRIMITIVES: dict[str, Primitive] = {}
 
-PROGRAM_PRIMITIVES = frozenset(
-    {
-        "args",
-        "call",
-        "cflow",
-        "cflowbelow",
-        "execution",
-        "get",
-        "handler",
-        "if",
-        "initialization",
-        "new",
-        "result",
-        "set",
-        "staticinitialization",
-        "target",
-        "this",
-        "thread",
-        "within",
-        "withincode",
-    }
-)
-"""Names that other monitoring systems use for points of a program; they are not available for traces."""
+FOREIGN = {
+    "cflowbelow": "cflow",
+    "handler": "handling",
+    "if": "condition",
+    "initialization": "new",
+    "result": "after(…) returning(x)",
+    "staticinitialization": "call",
+    "this": "target",
+    "withincode": "within",
+}
+"""What other monitoring systems call points of a program, and what says the same here."""
 
 
 def register(primitive: Primitive) -> None:

@@ -136,7 +136,7 @@ def _event(event: Event) -> list[str]:
         result = event.returning or event.raising
         given = [name for name in event.parameters if name != result]
         words += ["event", event.name, f"{event.advice}({', '.join(given)})"]
-        words += [f"{word}({name})" for word in ("returning", "raising") if (name := getattr(event, word))]
+        words += [f"{word}({name})" for word in ("returning", "raising") if (name := getattr(event, word)) is not None]
     if event.pointcut is not None or event.condition is not None:
         words += [":", " && ".join(_conjuncts(event))]
     return _with_body(" ".join(words), event.action)
@@ -145,6 +145,11 @@ def _event(event: Event) -> list[str]:
 def _conjuncts(event: Event) -> list[str]:
     parts = [_pointcut(event.pointcut, 1 if event.condition else 0)] if event.pointcut else []
     return parts + ([f"condition({event.condition.text})"] if event.condition else [])
+
+
+def print_pointcut(pointcut: Pointcut) -> str:
+    """The canonical text of a pointcut."""
+    return _pointcut(pointcut, 0)
 
 
 def _pointcut(pointcut: Pointcut, outer: int) -> str:

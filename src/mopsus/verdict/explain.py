@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from mopsus.logics import Turn
 from mopsus.model import Machine, Severity, Spec, TableMachine, Verdict, WitnessEvent
 from mopsus.model.text import default_message, listing, printable, show_binding, show_place, show_time, source_of
+from mopsus.verdict.code import code_of
 from mopsus.verdict.turns import explains_itself, show_turn, turns_of
 
 HISTORY = 32
@@ -20,12 +21,13 @@ HISTORY = 32
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """An event of the witness and, if known, the name of the machine state it led to, and which parts of the formula
-    have another value since."""
+    """An event of the witness and, if known, the name of the machine state it led to, which parts of the formula
+    have another value since, and the line of code it came from."""
 
     event: WitnessEvent
     state: str | None = None
     turns: tuple[Turn, ...] = ()
+    code: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,8 @@ class Explanation:
     source: str = ""
     """The trace that the message names, if all steps are in it, so that they need not name it again."""
     remarks: tuple[str, ...] = ()
+    code: str = ""
+    """The line of code that gave the verdict, if there are no steps to show it."""
 
 
 def explain(
@@ -60,10 +64,10 @@ def explain(
     finite = machine if isinstance(machine, TableMachine) else None
     layers = _possible_states(finite, witness, verdict.category, truncated) if finite else []
     if finite is None or not layers:
-        steps = tuple(Step(item, None, turns.get(at, ())) for at, item in enumerate(witness))
-        return Explanation(message, steps, source, tuple(remarks))
+        steps = tuple(Step(item, None, turns.get(at, ()), code_of(item)) for at, item in enumerate(witness))
+        return Explanation(message, steps, source, tuple(remarks), "" if steps else code_of(verdict))
     steps = tuple(
-        Step(item, finite.names[min(states)] if len(states) == 1 else None, turns.get(at, ()))
+        Step(item, finite.names[min(states)] if len(states) == 1 else None, turns.get(at, ()), code_of(item))
         for at, (item, states) in enumerate(zip(witness, layers[1:], strict=True))
     )
     if verdict.severity is not Severity.NOTE and len(layers[-2]) == 1:
@@ -90,7 +94,7 @@ def witness_turns(
 
 def plain_text(explanation: Explanation) -> str:
     """An explanation as lines of plain text: the message, a numbered line per event, the remarks."""
-    lines = [explanation.message]
+    lines = [explanation.message, *([f"    | {explanation.code}"] if explanation.code else ())]
     for number, step in enumerate(explanation.steps, 1):
         item = step.event
         when = show_time(item.time)
@@ -101,6 +105,8 @@ def plain_text(explanation: Explanation) -> str:
             f"-> {printable(step.state)}" if step.state is not None else "",
         ]
         lines.append("  ".join(part for part in parts if part))
+        if step.code:
+            lines.append(f"        | {step.code}")
         lines += [f"        {printable(show_turn(turn))}" for turn in step.turns]
     return "\n".join([*lines, *explanation.remarks])
 

@@ -65,16 +65,16 @@ class Groups:
         self._groups: dict[GroupKey, Group] = {}
         self.severities: Counter[Severity] = Counter()
 
-    def add(self, verdict: Verdict) -> Group:
-        """Count a verdict; gives the group it fell into (`count` is 1 if the finding is new)."""
-        self.severities[verdict.severity] += 1
+    def add(self, verdict: Verdict, times: int = 1) -> Group:
+        """Count a verdict that came so many times; gives its group, whose `count` is `times` if the finding is new."""
+        self.severities[verdict.severity] += times
         key = group_key(verdict)
         group = self._groups.get(key)
         if group is None:
             if len(self._groups) >= self._limit:
                 key = GroupKey(verdict.spec, verdict.property, verdict.category, OTHER_PLACE)
             group = self._groups.setdefault(key, Group(key, verdict.severity))
-        group.count += 1
+        group.count += times
         if len(group.examples) < self._examples:
             group.examples.append(_slim(verdict))
         return group

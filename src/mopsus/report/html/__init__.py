@@ -132,6 +132,7 @@ def _finding(group: Group, spec: Spec, options: Options, *, unfolded: bool) -> s
     explanation = options.explain(first)
     remarks = "".join(f'<p class="remark">{_code(remark)}</p>' for remark in explanation.remarks)
     others = _examples(group.examples[1:], group.more)
+    notes = "".join(f'<p class="doc">{_text(note)}</p>' for note in options.notes_on(group))
     return (
         f'<details class="finding" data-severity="{group.severity.value}"{" open" if unfolded else ""}><summary>'
         f'<span><b class="chip {group.severity.value}">{group.severity.value}</b></span>'
@@ -139,7 +140,8 @@ def _finding(group: Group, spec: Spec, options: Options, *, unfolded: bool) -> s
         f'<span class="where"><span>{_text(show_binding(first.binding))}</span>'
         f"<small>{_text(show_place(first))}</small></span>"
         f'<span class="count">{group.count:,}</span></summary>\n'
-        f'<div class="story"><div>{_doc(spec)}{_timeline(explanation, group.severity)}{remarks}{others}</div>'
+        f'<div class="story"><div>{_doc(spec)}{_source(explanation.code)}'
+        f"{_timeline(explanation, group.severity)}{remarks}{others}{notes}</div>"
         f"{_machine(machine, spec, key.property, options)}</div></details>"
     )
 
@@ -151,13 +153,19 @@ def _timeline(explanation: Explanation, severity: Severity) -> str:
         last = f' class="last {severity.value}"' if step is explanation.steps[-1] else ""
         when = f"<time>t={_text(show_time(item.time))}</time>" if item.time is not None else ""
         state = f'<span class="state">{_text(step.state)}</span>' if step.state is not None else ""
+        code = _source(step.code)
         turns = "".join(f'<span class="turn">{_text(show_turn(turn))}</span>' for turn in step.turns)
         rows.append(
             f'<li{last}><span class="event">{_text(item.event)}</span>'
             f'<span class="binding">{_text(show_binding(item.binding))}</span>{state}'
-            f'<span class="place">{_text(show_place(item, explanation.source))}{when}</span>{turns}</li>'
+            f'<span class="place">{_text(show_place(item, explanation.source))}{when}</span>{code}{turns}</li>'
         )
     return f'<ol class="timeline">{"".join(rows)}</ol>' if rows else ""
+
+
+def _source(code: str) -> str:
+    """A line of the program's code."""
+    return f'<span class="source">{_text(code)}</span>' if code else ""
 
 
 def _code(sentence: str) -> str:

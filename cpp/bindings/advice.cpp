@@ -1,0 +1,326 @@
+#include "advice.hpp"
+
+#include <structmember.h>
+
+#include <cstddef>
+#include <cstring>
+
+#include "depth.hpp"
+#include "iterate.hpp"
+#include "taps.hpp"
+#include "unobserved.hpp"
+
+namespace mopsus::python {
+
+namespace {
+
+struct Advice {
+    PyObject_HEAD
+    vectorcallfunc vectorcall;
+    PyObject* original;
+    PyObject* name;      // under which it stands
+    Taps* taps;
+    const Tap* only;     // the first one before a call, if `call_before` is how it is called
+    PyObject* weak_references;
+    Py_ssize_t offset;   // of the original's own vectorcall function; 0: it has none
+    bool has_target;     // the first argument is the object whose method it is
+    bool bound_by_get;   // the original is no function of its target, but something that gives one
+};
+
+PyTypeObject* advice_type = nullptr;
+PyTypeObject* binding_type = nullptr;  // of those whose original binds to instances, as functions do
+
+Advice* as_advice(PyObject* object) { return reinterpret_cast<Advice*>(object); }
+
+// ---- calling ----
+
+PyObject* call_bound(const Advice* self, PyObject* const* args, std::size_t flags, PyObject* names) {
+    const Py_ssize_t given = PyVectorcall_NARGS(flags);
+    if (given == 0) return PyObject_Vectorcall(self->original, args, flags, names);
+    const Owned bound(Py_TYPE(self->original)->tp_descr_get(self->original, args[0], reinterpret_cast<PyObject*>(Py_TYPE(args[0]))));
+    if (!bound) return nullptr;
+    return PyObject_Vectorcall(bound.get(), args + 1, static_cast<std::size_t>(given - 1) | PY_VECTORCALL_ARGUMENTS_OFFSET, names);
+}
+
+inline PyObject* call_original(const Advice* self, PyObject* const* args, std::size_t flags, PyObject* names) {
+    const Depth depth;
+    if (depth.refused()) return nullptr;
+    if (self->offset > 0) {
+        vectorcallfunc function = nullptr;
+        std::memcpy(&function, reinterpret_cast<const char*>(self->original) + self->offset, sizeof function);
+        if (function != nullptr) return function(self->original, args, flags, names);
+    }
+    if (self->bound_by_get) return call_bound(self, args, flags, names);
+    return PyObject_Vectorcall(self->original, args, flags, names);
+}
+
+Occasion occasion_of(PyObject* object, PyObject* const* args, std::size_t flags, PyObject* names) {
+    const Advice* self = as_advice(object);
+    Occasion at;
+    at.positional = PyVectorcall_NARGS(flags);
+    at.arguments = args;
+    if (self->has_target && at.positional > 0) {
+        at.target = args[0];
+        ++at.arguments;
+        --at.positional;
+    }
+    at.names = names;
+    at.place = object;
+    at.name = self->name;
+    return at;
+}
+
+PyObject* call(PyObject* object, PyObject* const* args, std::size_t flags, PyObject* names) {
+    const Advice* self = as_advice(object);
+    return perform(self->taps, occasion_of(object, args, flags, names), [&] { return call_original(self, args, flags, names); });
+}
+
+// The commonest case: one event before it, of the target alone.
+PyObject* call_before(PyObject* object, PyObject* const* args, std::size_t flags, PyObject* names) {
+    const Advice* self = as_advice(object);
+    if (PyVectorcall_NARGS(flags) == 0 || Unobserved::now() || !self->only->serve_silently(args[0])) return call(object, args, flags, names);
+    return call_original(self, args, flags, names);
+}
+
+PyObject* call_unobserved(PyObject* object, PyObject* const* args, std::size_t flags, PyObject* names) {
+    return call_original(as_advice(object), args, flags, names);
+}
+
+void use(Advice* self, Taps* taps) {
+    self->taps = taps;
+    const bool one = taps->before.size() == 1 && taps->size() == 1;
+    self->only = one && self->has_target && taps->before.front()->simple ? taps->before.front() : nullptr;
+    self->vectorcall = taps->empty() ? call_unobserved : self->only != nullptr ? call_before : call;
+}
+
+// ---- standing for the original ----
+
+bool is_own(PyObject* name) {
+    for (const char* own : {"__call__", "__get__", "__reduce__", "__reduce_ex__"})
+        if (PyUnicode_CompareWithASCIIString(name, own) == 0) return true;
+    return false;
+}
+
+PyObject* get_attribute(PyObject* object, PyObject* name) {
+    if (is_own(name) && (Py_TYPE(object) == binding_type || PyUnicode_CompareWithASCIIString(name, "__get__") != 0))
+        return PyObject_GenericGetAttr(object, name);
+    return PyObject_GetAttr(as_advice(object)->original, name);
+}
+
+int set_attribute(PyObject* object, PyObject* name, PyObject* value) { return PyObject_SetAttr(as_advice(object)->original, name, value); }
+
+PyObject* represent(PyObject* object) { return PyObject_Repr(as_advice(object)->original); }
+
+Py_hash_t hash(PyObject* object) { return PyObject_Hash(as_advice(object)->original); }
+
+PyObject* bare(PyObject* object) { return PyObject_TypeCheck(object, advice_type) ? as_advice(object)->original : object; }
+
+PyObject* compare(PyObject* left, PyObject* right, int how) { return PyObject_RichCompare(bare(left), bare(right), how); }
+
+PyObject* bind(PyObject* object, PyObject* instance, PyObject* type) {
+    // Of a class, not of an instance; None has methods too.
+    const bool of_class = instance == nullptr || (instance == Py_None && type != reinterpret_cast<PyObject*>(Py_TYPE(Py_None)));
+    return of_class ? Py_NewRef(object) : PyMethod_New(object, instance);
+}
+
+// Functions are pickled by their names, and so is what stands for one.
+PyObject* reduce(PyObject* object, PyObject* protocol) {
+    PyObject* original = as_advice(object)->original;
+    if (PyFunction_Check(original)) return PyObject_GetAttrString(original, "__qualname__");
+    return PyObject_CallMethod(original, "__reduce_ex__", "O", protocol);
+}
+
+PyObject* reduce_plainly(PyObject* object, PyObject*) {
+    const Owned protocol(PyLong_FromLong(2));
+    return protocol ? reduce(object, protocol.get()) : nullptr;
+}
+
+// ---- making ----
+
+PyObject* make(PyTypeObject*, PyObject* args, PyObject* named) {
+    static const char* keywords[] = {"original", "taps", "kind", "name", nullptr};
+    PyObject* original = nullptr;
+    PyObject* taps = nullptr;
+    const char* kind = "function";
+    PyObject* name = nullptr;
+    if (!PyArg_ParseTupleAndKeywords(args, named, "OO|sU", const_cast<char**>(keywords), &original, &taps, &kind, &name)) return nullptr;
+    const bool has_target = std::strcmp(kind, "method") == 0;
+    if (!has_target && std::strcmp(kind, "function") != 0) return PyErr_Format(PyExc_ValueError, "an advice is of a function or a method, not of a %s", kind);
+    if (!PyCallable_Check(original) && Py_TYPE(original)->tp_descr_get == nullptr) return PyErr_Format(PyExc_TypeError, "%R cannot be called", original);
+    Taps* served = Taps::make(taps, original, has_target);
+    if (served == nullptr) return nullptr;
+
+    // A bound method binds no more.
+    PyTypeObject* type = Py_TYPE(original)->tp_descr_get != nullptr && !PyMethod_Check(original) ? binding_type : advice_type;
+    auto* self = as_advice(type->tp_alloc(type, 0));
+    if (self == nullptr) {
+        served->drop();
+        return nullptr;
+    }
+    self->original = Py_NewRef(original);
+    self->name = name != nullptr ? Py_NewRef(name) : PyObject_GetAttrString(original, "__name__");
+    if (self->name == nullptr) PyErr_Clear();
+    if (self->name != nullptr && PyUnicode_CheckExact(self->name)) PyUnicode_InternInPlace(&self->name);
+    self->has_target = has_target;
+    const unsigned long flags = PyType_GetFlags(Py_TYPE(original));
+    self->bound_by_get = has_target && type == binding_type && (flags & Py_TPFLAGS_METHOD_DESCRIPTOR) == 0 &&
+                         Py_TYPE(original) != &PyClassMethodDescr_Type;
+    self->offset = (flags & Py_TPFLAGS_HAVE_VECTORCALL) != 0 && !self->bound_by_get ? Py_TYPE(original)->tp_vectorcall_offset : 0;
+    use(self, served);
+    return reinterpret_cast<PyObject*>(self);
+}
+
+int traverse(PyObject* object, visitproc visit, void* arg) {
+    const Advice* self = as_advice(object);
+    Py_VISIT(Py_TYPE(object));
+    Py_VISIT(self->original);
+    return self->taps != nullptr ? self->taps->traverse(visit, arg) : 0;
+}
+
+// The original stays as long as the advice: whoever still calls one gets the other.
+int clear(PyObject* object) {
+    Advice* self = as_advice(object);
+    self->vectorcall = call_unobserved;
+    if (Taps* taps = std::exchange(self->taps, nullptr); taps != nullptr) taps->drop();
+    return 0;
+}
+
+void dealloc(PyObject* object) {
+    PyTypeObject* type = Py_TYPE(object);
+    PyObject_GC_UnTrack(object);
+    Advice* self = as_advice(object);
+    if (self->weak_references != nullptr) PyObject_ClearWeakRefs(object);
+    clear(object);
+    Py_CLEAR(self->original);
+    Py_CLEAR(self->name);
+    type->tp_free(object);
+    Py_DECREF(type);
+}
+
+// ---- types ----
+
+PyMemberDef members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(Advice, vectorcall), READONLY, nullptr},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(Advice, weak_references), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr},
+};
+
+PyMethodDef methods[] = {
+    {"__reduce_ex__", reduce, METH_O, nullptr},
+    {"__reduce__", reduce_plainly, METH_NOARGS, nullptr},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+template <class Function>
+void* slot(Function function) {
+    return reinterpret_cast<void*>(function);
+}
+
+constexpr unsigned kFlags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_IMMUTABLETYPE;
+
+bool make_types(PyObject* module) {
+    PyType_Slot slots[] = {
+        {Py_tp_new, slot(make)},
+        {Py_tp_call, slot(PyVectorcall_Call)},
+        {Py_tp_dealloc, slot(dealloc)},
+        {Py_tp_traverse, slot(traverse)},
+        {Py_tp_clear, slot(clear)},
+        {Py_tp_getattro, slot(get_attribute)},
+        {Py_tp_setattro, slot(set_attribute)},
+        {Py_tp_repr, slot(represent)},
+        {Py_tp_hash, slot(hash)},
+        {Py_tp_richcompare, slot(compare)},
+        {Py_tp_members, members},
+        {Py_tp_methods, methods},
+        {Py_tp_doc, const_cast<char*>("Stands for a callable and serves the taps on it.")},
+        {0, nullptr},
+    };
+    PyType_Spec spec = {"mopsus._core.Advice", sizeof(Advice), 0, kFlags | Py_TPFLAGS_BASETYPE, slots};
+    advice_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+    if (advice_type == nullptr) return false;
+    PyType_Slot binding_slots[] = {
+        {Py_tp_descr_get, slot(bind)},
+        {Py_tp_dealloc, slot(dealloc)},
+        {Py_tp_traverse, slot(traverse)},
+        {Py_tp_clear, slot(clear)},
+        {0, nullptr},
+    };
+    PyType_Spec binding_spec = {"mopsus._core.BindingAdvice", sizeof(Advice), 0, kFlags | Py_TPFLAGS_METHOD_DESCRIPTOR, binding_slots};
+    binding_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpecWithBases(&binding_spec, reinterpret_cast<PyObject*>(advice_type)));
+    return binding_type != nullptr && PyModule_AddObjectRef(module, "Advice", reinterpret_cast<PyObject*>(advice_type)) == 0;
+}
+
+// ---- what is done with an advice ----
+
+Advice* checked(PyObject* object) {
+    if (PyObject_TypeCheck(object, advice_type)) return as_advice(object);
+    PyErr_Format(PyExc_TypeError, "this is no advice: %R", object);
+    return nullptr;
+}
+
+PyObject* advised(PyObject*, PyObject* object) {
+    const Advice* self = checked(object);
+    return self != nullptr ? Py_NewRef(self->original) : nullptr;
+}
+
+PyObject* taps_of(PyObject*, PyObject* object) {
+    const Advice* self = checked(object);
+    if (self == nullptr) return nullptr;
+    return self->taps != nullptr ? Py_NewRef(self->taps->objects()) : PyTuple_New(0);
+}
+
+PyObject* serve(PyObject*, PyObject* args) {
+    PyObject* object = nullptr;
+    PyObject* taps = nullptr;
+    if (!PyArg_ParseTuple(args, "OO", &object, &taps)) return nullptr;
+    Advice* self = checked(object);
+    Taps* made = self != nullptr ? Taps::make(taps, self->original, self->has_target) : nullptr;
+    if (made == nullptr) return nullptr;
+    Taps* before = self->taps;
+    use(self, made);
+    if (before != nullptr) before->drop();
+    Py_RETURN_NONE;
+}
+
+PyObject* leave_out(PyObject*, PyObject* result) { return PyBool_FromLong(skip(result)); }
+
+// Types that refuse assignment are changed all the same, and their subclasses and all code that knows them are told.
+PyObject* set_type_attribute(PyObject*, PyObject* args) {
+    PyObject* type = nullptr;
+    PyObject* name = nullptr;
+    PyObject* value = nullptr;
+    if (!PyArg_ParseTuple(args, "O!U|O", &PyType_Type, &type, &name, &value)) return nullptr;
+    auto* holder = reinterpret_cast<PyTypeObject*>(type);
+#if PY_VERSION_HEX >= 0x030C0000
+    const Owned own(PyType_GetDict(holder));
+#else
+    const Owned own(Py_XNewRef(holder->tp_dict));
+#endif
+    if (!own || (value != nullptr ? PyDict_SetItem(own.get(), name, value) : PyDict_DelItem(own.get(), name)) < 0) return nullptr;
+    PyType_Modified(holder);
+    Py_RETURN_NONE;
+}
+
+// For weaving itself, which must not be part of what it watches.
+PyObject* unobserved(PyObject*, PyObject* const* args, Py_ssize_t given, PyObject* names) {
+    if (given == 0) return PyErr_Format(PyExc_TypeError, "unobserved takes a function and its arguments");
+    const Unobserved here;
+    return PyObject_Vectorcall(args[0], args + 1, static_cast<std::size_t>(given - 1), names);
+}
+
+PyMethodDef functions[] = {
+    {"unobserved", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(unobserved)), METH_FASTCALL | METH_KEYWORDS,
+     "Call a function with what it does in this thread being nobody's event."},
+    {"advised", advised, METH_O, "What an advice stands for."},
+    {"taps", taps_of, METH_O, "The taps that an advice serves."},
+    {"serve", serve, METH_VARARGS, "Give an advice other taps."},
+    {"skip", leave_out, METH_O, "Leave out what an `around` event is about, with this result; False if there is nothing to leave out."},
+    {"set_type_attribute", set_type_attribute, METH_VARARGS, "Set an attribute in the dictionary of any type; without a value, delete it."},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+}  // namespace
+
+bool prepare_advice(PyObject* module) { return make_types(module) && PyModule_AddFunctions(module, functions) == 0; }
+
+}  // namespace mopsus::python

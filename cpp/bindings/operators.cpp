@@ -1,0 +1,267 @@
+// Sites for operators and statements: attributes, items, calls by name, `with`, `raise`, `except`, `yield`.
+#include <Python.h>
+
+#include <array>
+
+#include "iterate.hpp"
+
+namespace mopsus::python {
+
+namespace {
+
+PyObject* none_if(bool succeeded) { return succeeded ? Py_NewRef(Py_None) : nullptr; }
+
+int status_of(PyObject* result) {
+    Py_XDECREF(result);
+    return result != nullptr ? 0 : -1;
+}
+
+Occasion about(PyObject* target, PyObject* const* arguments, Py_ssize_t count) {
+    Occasion occasion;
+    occasion.target = target;
+    occasion.arguments = arguments;
+    occasion.positional = count;
+    return occasion;
+}
+
+// ---- attributes: `site(o)` and `site[o]` read, `site[o] = v` writes, `del site[o]` deletes ----
+
+PyObject* attribute_get(PyObject* object, PyObject* target) {
+    Site* self = as_site(object);
+    return perform(self->first, about(target, nullptr, 0), [&] { return PyObject_GetAttr(target, self->subject); });
+}
+
+PyObject* attribute_call(PyObject* object, PyObject* const* args, size_t, PyObject*) { return attribute_get(object, args[0]); }
+
+int attribute_set(PyObject* object, PyObject* target, PyObject* value) {
+    Site* self = as_site(object);
+    const auto action = [&] { return none_if(PyObject_SetAttr(target, self->subject, value) == 0); };
+    if (value == nullptr) return status_of(perform(self->third, about(target, nullptr, 0), action));
+    return status_of(perform(self->second, about(target, &value, 1), action));
+}
+
+// ---- items: `site(o, k)`; where something is assigned `site[o, k]` ----
+
+PyObject* item_call(PyObject* object, PyObject* const* args, size_t, PyObject*) {
+    return perform(as_site(object)->first, about(args[0], args + 1, 1), [&] { return PyObject_GetItem(args[0], args[1]); });
+}
+
+PyObject* item_get(PyObject* object, PyObject* both) {
+    PyObject* const args[] = {PyTuple_GET_ITEM(both, 0), PyTuple_GET_ITEM(both, 1)};
+    return item_call(object, args, 2, nullptr);
+}
+
+int item_set(PyObject* object, PyObject* both, PyObject* value) {
+    Site* self = as_site(object);
+    PyObject* target = PyTuple_GET_ITEM(both, 0);
+    PyObject* const arguments[] = {PyTuple_GET_ITEM(both, 1), value};
+    if (value == nullptr) {
+        return status_of(perform(self->third, about(target, arguments, 1), [&] { return none_if(PyObject_DelItem(target, arguments[0]) == 0); }));
+    }
+    return status_of(perform(self->second, about(target, arguments, 2), [&] { return none_if(PyObject_SetItem(target, arguments[0], value) == 0); }));
+}
+
+// ---- calls by name: the first argument is what the name stands for ----
+
+PyObject* bound_to(PyObject* callable) {
+    if (PyMethod_Check(callable)) return PyMethod_GET_SELF(callable);
+    if (!PyCFunction_Check(callable)) return nullptr;
+    PyObject* self = PyCFunction_GET_SELF(callable);
+    return self == nullptr || PyModule_Check(self) ? nullptr : self;
+}
+
+PyObject* call(PyObject* object, PyObject* const* args, size_t flags, PyObject* names) {
+    Site* self = as_site(object);
+    const Py_ssize_t given = PyVectorcall_NARGS(flags) - 1;
+    const auto done = [&] { return PyObject_Vectorcall(args[0], args + 1, static_cast<size_t>(given) | PY_VECTORCALL_ARGUMENTS_OFFSET, names); };
+    if (self->subject != nullptr && self->subject != args[0]) return done();
+    Occasion occasion = about(bound_to(args[0]), args + 1, given);
+    occasion.names = names;
+    return perform(self->first, occasion, done);
+}
+
+// ---- with ----
+
+// Stands for a context manager between the evaluation of its expression and the end of the block.
+struct Manager {
+    PyObject_HEAD
+    PyObject* target;
+    PyObject* enter;
+    PyObject* exit;
+    Site* site;
+};
+
+PyTypeObject* manager_type = nullptr;
+
+// A special method, found and bound as the interpreter does it; null without an exception if there is none.
+PyObject* special(PyObject* object, PyObject* name) {
+    PyObject* found = _PyType_Lookup(Py_TYPE(object), name);
+    if (found == nullptr) return nullptr;
+    const descrgetfunc bind = Py_TYPE(found)->tp_descr_get;
+    Py_INCREF(found);
+    if (bind == nullptr) return found;
+    PyObject* bound = bind(found, object, reinterpret_cast<PyObject*>(Py_TYPE(object)));
+    Py_DECREF(found);
+    return bound;
+}
+
+PyObject *enter_name = nullptr, *exit_name = nullptr;
+
+PyObject* with(PyObject* object, PyObject* const* args, size_t, PyObject*) {
+    Site* site = as_site(object);
+    PyTypeObject* type = Py_TYPE(args[0]);
+    const bool asked = (site->first != nullptr || site->second != nullptr) && !Unobserved::now();
+    // The interpreter itself complains about what is no context manager.
+    if (!asked || _PyType_Lookup(type, enter_name) == nullptr || _PyType_Lookup(type, exit_name) == nullptr) return Py_NewRef(args[0]);
+    Owned enter(special(args[0], enter_name));
+    if (!enter) return nullptr;
+    Owned exit(special(args[0], exit_name));
+    if (!exit) return nullptr;
+    auto* self = PyObject_GC_New(Manager, manager_type);
+    if (self == nullptr) return nullptr;
+    self->target = Py_NewRef(args[0]);
+    self->enter = enter.release();
+    self->exit = exit.release();
+    self->site = as_site(Py_NewRef(object));
+    PyObject_GC_Track(reinterpret_cast<PyObject*>(self));
+    return reinterpret_cast<PyObject*>(self);
+}
+
+PyObject* manager_enter(PyObject* object, PyObject*) {
+    auto* self = reinterpret_cast<Manager*>(object);
+    const Owned enter(std::exchange(self->enter, nullptr));
+    return perform(self->site->first, on(self->target), [&] { return PyObject_CallNoArgs(enter.get()); });
+}
+
+PyObject* manager_exit(PyObject* object, PyObject* const* args, Py_ssize_t count) {
+    auto* self = reinterpret_cast<Manager*>(object);
+    return perform(self->site->second, about(self->target, args, count),
+                   [&] { return PyObject_Vectorcall(self->exit, args, static_cast<size_t>(count), nullptr); });
+}
+
+int manager_traverse(PyObject* object, visitproc visit, void* arg) {
+    auto* self = reinterpret_cast<Manager*>(object);
+    Py_VISIT(Py_TYPE(object));
+    Py_VISIT(self->target);
+    Py_VISIT(self->enter);
+    Py_VISIT(self->exit);
+    Py_VISIT(self->site);
+    return 0;
+}
+
+void manager_dealloc(PyObject* object) {
+    auto* self = reinterpret_cast<Manager*>(object);
+    PyTypeObject* type = Py_TYPE(object);
+    PyObject_GC_UnTrack(object);
+    Py_XDECREF(self->enter);
+    Py_XDECREF(self->exit);
+    Py_XDECREF(self->target);
+    Py_XDECREF(self->site);
+    type->tp_free(object);
+    Py_DECREF(type);
+}
+
+PyMethodDef manager_methods[] = {
+    {"__enter__", manager_enter, METH_NOARGS, nullptr},
+    {"__exit__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(manager_exit)), METH_FASTCALL, nullptr},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+PyType_Slot manager_slots[] = {
+    {Py_tp_dealloc, reinterpret_cast<void*>(manager_dealloc)},
+    {Py_tp_traverse, reinterpret_cast<void*>(manager_traverse)},
+    {Py_tp_methods, manager_methods},
+    {Py_tp_doc, const_cast<char*>("A context manager whose use is told.")},
+    {0, nullptr},
+};
+
+PyType_Spec manager_spec = {"mopsus._core.Manager", sizeof(Manager), 0,
+                            Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, manager_slots};
+
+// ---- raise and except ----
+
+Occasion of_exception(PyObject*& exception) {
+    Occasion occasion = on(exception);
+    occasion.exception = exception;
+    return occasion;
+}
+
+// What `raise` makes of a class. A new reference.
+PyObject* instance(PyObject* given) {
+    if (!PyExceptionClass_Check(given)) return Py_NewRef(given);
+    PyObject* made = PyObject_CallNoArgs(given);
+    if (made != nullptr && !PyExceptionInstance_Check(made)) {
+        PyErr_Format(PyExc_TypeError, "calling %R should have returned an instance of BaseException, not %R", given, Py_TYPE(made));
+        Py_CLEAR(made);
+    }
+    return made;
+}
+
+// False with an exception set if it is not a cause.
+bool set_cause(PyObject* exception, PyObject* given) {
+    if (given != Py_None && !PyExceptionClass_Check(given) && !PyExceptionInstance_Check(given)) {
+        PyErr_SetString(PyExc_TypeError, "exception causes must derive from BaseException");
+        return false;
+    }
+    PyObject* cause = given == Py_None ? nullptr : PyExceptionClass_Check(given) ? PyObject_CallNoArgs(given) : Py_NewRef(given);
+    if (cause == nullptr && given != Py_None) return false;
+    PyException_SetCause(exception, cause);
+    return true;
+}
+
+// `raise site(e)`, `raise site(e, cause)`; before a `raise` by itself, `site()`.
+PyObject* raise(PyObject* object, PyObject* const* args, size_t flags, PyObject*) {
+    const Py_ssize_t count = PyVectorcall_NARGS(flags);
+    PyObject* exception = count > 0 ? instance(args[0]) : PyErr_GetHandledException();
+    if (exception == nullptr) return count > 0 ? nullptr : Py_NewRef(Py_None);
+    if (!PyExceptionInstance_Check(exception)) return exception;  // the interpreter complains
+    if (count > 1 && !set_cause(exception, args[1])) {
+        Py_DECREF(exception);
+        return nullptr;
+    }
+    PyObject* result = perform(as_site(object)->first, of_exception(exception), [&] { return Py_NewRef(exception); });
+    Py_DECREF(exception);
+    return result;
+}
+
+// At the beginning of an `except` block.
+PyObject* handle(PyObject* object, PyObject* const*, size_t, PyObject*) {
+    PyObject* exception = PyErr_GetHandledException();
+    if (exception == nullptr) Py_RETURN_NONE;
+    PyObject* result = perform(as_site(object)->first, of_exception(exception), [&] { return Py_NewRef(Py_None); });
+    Py_DECREF(exception);
+    return result;
+}
+
+// ---- yield ----
+
+// `yield site(v)`, `site(yield v)`: the target is the generator that runs.
+PyObject* passing(PyObject* object, PyObject* const* args, size_t, PyObject*) {
+    Site* self = as_site(object);
+    if (self->first == nullptr || Unobserved::now()) return Py_NewRef(args[0]);
+    const Owned frame(reinterpret_cast<PyObject*>(PyThreadState_GetFrame(PyThreadState_Get())));
+    const Owned generator(frame ? PyFrame_GetGenerator(reinterpret_cast<PyFrameObject*>(frame.get())) : nullptr);
+    return perform(self->first, about(generator.get(), args, 1), [&] { return Py_NewRef(args[0]); });
+}
+
+}  // namespace
+
+const Behaviour operators[] = {
+    {"attribute", attribute_call, attribute_get, attribute_set},
+    {"item", item_call, item_get, item_set},
+    {"call", call},
+    {"with", with},
+    {"raise", raise},
+    {"handle", handle},
+    {"pass", passing},
+    {nullptr, nullptr},
+};
+
+bool prepare_operators() {
+    enter_name = PyUnicode_InternFromString("__enter__");
+    exit_name = PyUnicode_InternFromString("__exit__");
+    manager_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&manager_spec));
+    return enter_name != nullptr && exit_name != nullptr && manager_type != nullptr;
+}
+
+}  // namespace mopsus::python

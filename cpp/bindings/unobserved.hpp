@@ -1,0 +1,31 @@
+// Monitoring code that calls monitored functions is not monitored: while it runs in a thread, that
+// thread's events are nobody's.
+#pragma once
+
+namespace mopsus::python {
+
+// As long as one of these exists in a thread, the thread is unobserved. Needs the interpreter lock.
+class Unobserved {
+public:
+    Unobserved() {
+        ++depth();
+        ++count_;
+    }
+    ~Unobserved() {
+        --depth();
+        --count_;
+    }
+    Unobserved(const Unobserved&) = delete;
+    Unobserved& operator=(const Unobserved&) = delete;
+
+    static bool now() { return count_ != 0 && depth() != 0; }
+
+private:
+    static int& depth() {
+        thread_local int value = 0;
+        return value;
+    }
+    inline static int count_ = 0;  // in all threads: mostly none, and then no thread has to be asked
+};
+
+}  // namespace mopsus::python

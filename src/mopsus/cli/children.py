@@ -1,0 +1,223 @@
+"""Processes that a watched program starts: how they come to be watched, and how their verdicts come back.
+
+A forked process goes on being watched by its copy of the monitors. One that `multiprocessing` spawns begins anew, as
+does any other Python process if the environment variable MOPSUS_SUBPROCESSES is set. All write their verdicts into a
+folder, from which the process that was started first takes them when it ends.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from mopsus.model import MopsusError
+
+if TYPE_CHECKING:
+    from mopsus.model import Verdict
+    from mopsus.monitor import Monitor
+
+_ORDER = "MOPSUS_CHILDREN"
+"""The environment variable that tells a process what to do."""
+_WANTED = "MOPSUS_SUBPROCESSES"
+_STARTUP = str(Path(__file__).with_name("startup"))
+_LENGTH = 4
+"""Bytes before each message that say how long it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a process is told."""
+
+    folder: str
+    specs: list[str]
+    history: int
+    allow_code: bool
+
+
+class Outbox:
+    """Where one process writes; the file is made when there is something to write."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._file = -1
+        self._writer = 0
+        self._closed = False
+
+    def add(self, verdict: Verdict) -> None:
+        """Write a verdict, at once: the process may end at any time."""
+        from mopsus.verdict.wire import pack_verdict
+
+        self._write({"verdict": pack_verdict(verdict)})
+
+    def close(self, events: int) -> None:
+        """Write how many events there were, the last thing to say."""
+        self._write({"events": events})
+        self._closed = True
+
+    def _write(self, message: dict[str, Any]) -> None:
+        if self._closed:
+            return
+        import msgspec
+
+        if self._writer != os.getpid():  # the file of a process that this one was forked from is not its own
+            self._writer = os.getpid()
+            path = os.path.join(self._folder, f"{self._writer}-{os.urandom(4).hex()}")
+            self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        data = msgspec.msgpack.encode(message)
+        os.write(self._file, len(data).to_bytes(_LENGTH, "big") + data)
+
+
+def read_messages(folder: str, known: dict[str, int]) -> Iterator[dict[str, Any]]:
+    """What all processes have written, beyond what is `known` of each file, which is brought up to date. A message that
+    was cut off is left out."""
+    for path in sorted(Path(folder).iterdir()):
+        import msgspec
+
+        data = path.read_bytes()
+        at = known.get(path.name, 0)
+        while at + _LENGTH <= len(data):
+            end = at + _LENGTH + int.from_bytes(data[at : at + _LENGTH], "big")
+            if end > len(data):
+                break
+            known[path.name] = end
+            with suppress(msgspec.DecodeError):
+                yield msgspec.msgpack.decode(data[at + _LENGTH : end], type=dict[str, Any])
+            at = end
+
+
+class Children:
+    """The processes that a program starts while this is entered.
+
+    `forked` is called in a process that was forked, with what takes its verdicts from then on; `count` gives the events
+    of this process so far.
+    """
+
+    def __init__(
+        self,
+        specs: Sequence[Path],
+        history: int,
+        allow_code: bool,
+        forked: Callable[[Outbox], object],
+        count: Callable[[], int],
+    ) -> None:
+        self._specs = [str(path.absolute()) for path in specs]
+        self._history, self._allow_code = history, allow_code
+        self._forked, self._count = forked, count
+        self._inherited = 0
+        self._folder: str | None = None
+        self._known: dict[str, int] = {}
+        self._before: dict[str, str | None] = {}
+        self._process = os.getpid()
+        self.outbox: Outbox | None = None
+        """Where verdicts go, in a process that was forked."""
+
+    @property
+    def first(self) -> bool:
+        """Is this the process that was started first, not one forked from it?"""
+        return os.getpid() == self._process
+
+    def __enter__(self) -> Children:
+        name = f"mopsus-{self._process}-{os.urandom(8).hex()}"
+        self._folder = os.path.join(os.environ.get("TMPDIR") or "/tmp", name)
+        os.mkdir(self._folder, 0o700)
+        order = Order(self._folder, self._specs, self._history, self._allow_code)
+        paths = os.environ.get("PYTHONPATH")
+        self._set(_ORDER, json.dumps(asdict(order)))
+        self._set("PYTHONPATH", _STARTUP if not paths else _STARTUP + os.pathsep + paths)
+        os.register_at_fork(before=self._before_fork, after_in_child=self._after_fork)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        folder, self._folder = self._folder, None
+        for name, value in self._before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+        if folder is not None and self.first:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def messages(self) -> Iterator[tuple[Verdict | None, int]]:
+        """What came back since this was asked last: a verdict, or a number of events."""
+        if self._folder is not None:
+            for message in read_messages(self._folder, self._known):
+                from mopsus.verdict.wire import unpack_verdict
+
+                yield unpack_verdict(message["verdict"]) if "verdict" in message else None, message.get("events", 0)
+
+    def _set(self, name: str, value: str) -> None:
+        self._before[name] = os.environ.get(name)
+        os.environ[name] = value
+
+    def end_fork(self) -> None:
+        """In a process that was forked: say how many events there were. Safe to call twice."""
+        if self.outbox is not None:
+            self.outbox.close(self._count() - self._inherited)
+
+    def _before_fork(self) -> None:
+        util = sys.modules.get("multiprocessing.util")
+        if self._folder is not None and util is not None:
+            # Its processes end without a word to anybody but their own finalizers, which are made after the fork.
+            util.register_after_fork(self, lambda self: util.Finalize(None, self.end_fork, exitpriority=-1000))
+
+    def _after_fork(self) -> None:
+        if self._folder is not None:
+            self._inherited = self._count()
+            self.outbox = Outbox(self._folder)
+            self._forked(self.outbox)
+
+
+def start_child() -> None:
+    """Begin to watch this process, if it was told to."""
+    text = os.environ.get(_ORDER)
+    spawned = any("--multiprocessing-fork" in word or "multiprocessing.forkserver" in word for word in sys.orig_argv)
+    if not text or not (spawned or os.environ.get(_WANTED)):
+        return
+    try:
+        _watch(Order(**json.loads(text)), spawned)
+    except (MopsusError, OSError, ValueError, TypeError) as error:
+        print(f"mopsus: this process is not watched: {error}", file=sys.stderr)
+
+
+def _watch(order: Order, spawned: bool) -> None:
+    from mopsus.cli.specs import load_specs
+    from mopsus.events.weave.weaver import Weaver
+    from mopsus.monitor import Monitor
+
+    outbox = Outbox(order.folder)
+    compiled, _ = load_specs([Path(path) for path in order.specs], allow_unmonitorable=True)
+    monitors = {
+        name: Monitor(each, outbox.add, history=order.history, allow_code=order.allow_code)
+        for name, each in compiled.items()
+    }
+    weaver = Weaver(monitors)
+    weaver.start()
+
+    def end() -> None:
+        weaver.stop(ended=True)
+        with suppress(OSError):  # whoever waited for it may be gone
+            outbox.close(count_events(monitors.values()))
+
+    atexit.register(end)
+    if spawned:
+        from multiprocessing import util
+
+        weaver.watch_spawned()
+        # The server that forks such processes is one of them; those that it forks do not come to `atexit`.
+        util.register_after_fork(outbox, lambda outbox: util.Finalize(None, end, exitpriority=-1000))
+
+
+def count_events(monitors: Iterable[Monitor]) -> int:
+    """How many events monitors have taken."""
+    return sum(monitor.stats().events for monitor in monitors)

@@ -1,0 +1,174 @@
+"""From verdicts to reports: the same for every command that monitors."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from mopsus.model import MopsusError
+
+if TYPE_CHECKING:
+    from mopsus.logics import CompiledSpec
+    from mopsus.model import Diagnostic, Machine, Spec, Verdict
+    from mopsus.monitor import Monitor
+    from mopsus.monitor.monitor import OnVerdict
+    from mopsus.report import Options, Reporter
+    from mopsus.report.reporter import Destination
+    from mopsus.verdict import Endings
+
+VIOLATED, INTERRUPTED = 1, 130
+
+
+class Result(Protocol):
+    """What is known of a run when it is over."""
+
+    @property
+    def rows(self) -> int:
+        """Events that came."""
+
+    @property
+    def ignored(self) -> int:
+        """Events that no spec mentions."""
+
+    @property
+    def bad_rows(self) -> int:
+        """Events that could not be used."""
+
+    @property
+    def stats(self) -> Mapping[str, Any]:
+        """The statistics of each spec's monitor."""
+
+    @property
+    def sources(self) -> Sequence[str]:
+        """Where the events came from."""
+
+    @property
+    def warnings(self) -> Sequence[Diagnostic]:
+        """What there is to say about the run."""
+
+    @property
+    def error(self) -> MopsusError | None:
+        """What stopped it."""
+
+    @property
+    def interrupted(self) -> bool:
+        """Did the user stop it?"""
+
+    @property
+    def full(self) -> bool:
+        """Did it stop because enough was found?"""
+
+    @property
+    def elapsed_s(self) -> float:
+        """How long it took."""
+
+
+class Reporting:
+    """What all commands that monitor have in common: specs, monitors, reports.
+
+    The report for people, or with `json` that as JSON, goes to `output`; by default to standard output.
+    """
+
+    def __init__(
+        self,
+        loaded: tuple[dict[str, CompiledSpec], list[Diagnostic]],
+        reports: Mapping[str, Path | None],
+        options: Options,
+        *,
+        json: bool,
+        allow_code: bool,
+        at_end: bool = False,
+        output: Destination | None = None,
+    ) -> None:
+        self._compiled, self._warnings = loaded
+        self.specs = [compiled.spec for compiled in self._compiled.values()]
+        self._history = options.history
+        self._allow_code = allow_code
+        self._endings: Endings | None = None
+        if at_end:
+            from mopsus.verdict import Endings
+
+            self._endings = Endings()
+        self._started = datetime.now().astimezone()
+        self._reporters = self._open_reports(reports, options, json, sys.stdout if output is None else output)
+
+    def _open_reports(
+        self, files: Mapping[str, Path | None], options: Options, json: bool, output: Destination
+    ) -> list[Reporter]:
+        from mopsus.report import open_report
+
+        machines = {
+            (name, prop.name): machine
+            for name, compiled in self._compiled.items()
+            for prop, machine in zip(compiled.spec.properties, compiled.machines, strict=True)
+        }
+        options = replace(options, specs=tuple(self.specs), machines=machines, draw=draw_svg if can_draw() else None)
+        reporters = [open_report("json" if json else "terminal", output, options)]
+        return reporters + [open_report(name, path, options) for name, path in files.items() if path is not None]
+
+    def open_monitor(self, spec: Spec, on_verdict: OnVerdict) -> Monitor:
+        """A monitor of one of the specs."""
+        from mopsus.monitor import Monitor
+
+        compiled = self._compiled[spec.name]
+        if self._endings is not None:
+            from mopsus.cli.ending import EndingMonitor
+
+            return EndingMonitor(
+                compiled, on_verdict, self._endings, history=self._history, allow_code=self._allow_code
+            )
+        return Monitor(compiled, on_verdict, history=self._history, allow_code=self._allow_code)
+
+    def report(self, verdict: Verdict) -> None:
+        """Tell every report."""
+        for reporter in self._reporters:
+            reporter.add(verdict)
+
+    def finish(self, result: Result) -> None:
+        """Complete the reports; raises what stopped the run, if something did."""
+        from mopsus.report import RunStats, Summary
+
+        stopped = result.error is not None or result.interrupted or result.full
+        summary = Summary(
+            specs=tuple(self.specs),
+            stats=RunStats(
+                events=result.rows,
+                ignored=result.ignored,
+                bad_rows=result.bad_rows,
+                specs={name: asdict(counts) for name, counts in result.stats.items()},
+            ),
+            sources=tuple(result.sources),
+            warnings=(*self._warnings, *result.warnings),
+            error=result.error,
+            elapsed_s=result.elapsed_s,
+            started=self._started,
+            interrupted=result.interrupted,
+            endings=None if self._endings is None or stopped else tuple(self._endings),
+        )
+        failures: list[MopsusError] = []
+        for reporter in self._reporters:
+            try:
+                reporter.finish(summary)
+            except MopsusError as error:  # the other reports are wanted all the same
+                failures.append(error)
+        for failure in filter(None, (result.error, *failures)):
+            raise failure
+
+
+def can_draw() -> bool:
+    """Is Graphviz there?"""
+    import shutil
+
+    return shutil.which("dot") is not None
+
+
+def draw_svg(machine: Machine) -> str:
+    """The machine as an SVG element."""
+    from mopsus.cli.picture import draw_picture
+
+    text = draw_picture(machine, "svg").decode()
+    return text[text.index("<svg") :]

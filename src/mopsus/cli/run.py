@@ -1,0 +1,204 @@
+"""`mopsus run`: a Python program, watched from within."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mopsus.cli.messages import CommandError
+from mopsus.cli.options import (
+    AllowUnmonitorable,
+    AtEnd,
+    ExtraSpecs,
+    History,
+    Html,
+    Json,
+    Junit,
+    NoCode,
+    Quiet,
+    Sarif,
+)
+from mopsus.cli.reporting import VIOLATED, Reporting
+from mopsus.cli.specs import SPEC_SUFFIX, load_specs
+
+if TYPE_CHECKING:
+    from mopsus.cli.children import Children, Outbox
+    from mopsus.events.weave.launch import Program
+    from mopsus.model import Diagnostic, MopsusError, Spec, Verdict
+    from mopsus.monitor import Monitor
+    from mopsus.monitor.monitor import Stats
+
+
+def run(
+    arguments: Annotated[
+        list[str],
+        typer.Argument(
+            help="Spec files (`*.mop`), then the program and its arguments.", metavar="SPEC… -- PROGRAM [ARGUMENT…]"
+        ),
+    ],
+    spec: ExtraSpecs = None,
+    module: Annotated[
+        str | None, typer.Option("--module", "-m", help="Run a module, as `python -m` does.", metavar="MODULE")
+    ] = None,
+    explain_weaving: Annotated[
+        bool, typer.Option("--explain-weaving", help="Also say how each event is observed, and what is not seen.")
+    ] = False,
+    fail_on_violation: Annotated[
+        bool,
+        typer.Option("--fail-on-violation", help="Exit with status 1 if the program did well, but violated a spec."),
+    ] = False,
+    history: History = 32,
+    json: Json = False,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write the report there, not to standard error.", metavar="FILE"),
+    ] = None,
+    junit: Junit = None,
+    sarif: Sarif = None,
+    html: Html = None,
+    quiet: Quiet = False,
+    no_code: NoCode = False,
+    allow_unmonitorable: AllowUnmonitorable = False,
+    at_end: AtEnd = False,
+) -> int:
+    """Run a Python program, and watch it from within.
+
+    The program is a script, a folder or archive with a `__main__.py`, or with `-m` a module. It is not changed on disk,
+    and what no spec mentions runs untouched. What stands after `--` is the program's own:
+    `mopsus run iterators.mop -- script.py --verbose`.
+
+    Standard output and input belong to the program; the report goes to standard error, or to a file by `--output`.
+
+    The status is that of the program. With `--fail-on-violation` it is 1 if the program ended with 0 but a spec was
+    violated.
+    """
+    from mopsus.cli.children import Children, count_events
+    from mopsus.events.weave.launch import launch
+    from mopsus.events.weave.weaver import Weaver
+    from mopsus.report import Options
+
+    spec_files, program = split(arguments, spec or (), module)
+    loaded = load_specs(spec_files, at_end=at_end, allow_unmonitorable=allow_unmonitorable)
+    reporting = Reporting(
+        loaded,
+        {"junit": junit, "sarif": sarif, "html": html},
+        Options(history=history, quiet=quiet),
+        json=json,
+        allow_code=not no_code,
+        at_end=at_end,
+        output=sys.stderr if output is None else output,
+    )
+    verdicts = Verdicts(reporting)
+    monitors = {each.name: reporting.open_monitor(each, verdicts.add) for each in reporting.specs}
+    weaver = Weaver(monitors)
+    started = time.perf_counter()
+    with Children(spec_files, history, not no_code, verdicts.send, lambda: count_events(monitors.values())) as children:
+        ended = launch(program, weaver)
+        for monitor in monitors.values():
+            monitor.close()
+        if children.outbox is not None:  # a process that the program has forked; the first one reports
+            children.end_fork()
+            sys.stdout.flush()
+            os._exit(ended.status)
+        elapsed = time.perf_counter() - started
+        elsewhere = verdicts.collect(children)
+    if explain_weaving:
+        from mopsus.events.weave.explain import explain
+
+        print(explain(weaver), file=sys.stderr)
+    reporting.finish(Watched(monitors, program.name, elapsed, ended.interrupted, elsewhere))
+    if fail_on_violation and ended.status == 0 and verdicts.violations:
+        return VIOLATED
+    return ended.status
+
+
+def split(arguments: Sequence[str], extra: Sequence[Path], module: str | None) -> tuple[list[Path], Program]:
+    """The specs and the program among the arguments: specs come first."""
+    from mopsus.events.weave.launch import Program
+
+    count = next((k for k, name in enumerate(arguments) if not name.endswith(SPEC_SUFFIX)), len(arguments))
+    specs = [*extra, *map(Path, arguments[:count])]
+    rest = list(arguments[count:])
+    if not specs:
+        hint = f"name a file that ends in {SPEC_SUFFIX}, or use --spec"
+        raise CommandError("no spec given", hint=hint, code="CLI-005")
+    if module is None and rest[:1] == ["-m"]:
+        module, rest = (rest[1] if len(rest) > 1 else None), rest[2:]
+    if module is not None:
+        return specs, Program(module, True, tuple(rest))
+    if not rest:
+        hint = "write `mopsus run SPEC… -- script.py`, or `-m module`"
+        raise CommandError("no program given", hint=hint, code="CLI-005")
+    return specs, Program(rest[0], False, tuple(rest[1:]))
+
+
+class Verdicts:
+    """Passes verdicts on to the reports, and counts violations."""
+
+    def __init__(self, reporting: Reporting) -> None:
+        self._reporting = reporting
+        self._take: Callable[[Verdict], object] = reporting.report
+        self.violations = 0
+
+    def add(self, verdict: Verdict) -> None:
+        """Take a verdict."""
+        self.violations += verdict.violation
+        self._take(verdict)
+
+    def send(self, outbox: Outbox) -> None:
+        """From now on verdicts go to another process."""
+        self._take = outbox.add
+
+    def collect(self, children: Children) -> int:
+        """Take the verdicts of other processes; how many events there were."""
+        count = 0
+        for verdict, events in children.messages():
+            count += events
+            if verdict is not None:
+                self.add(verdict)
+        return count
+
+
+@dataclass(slots=True)
+class Watched:
+    """What is known of a program when it is over."""
+
+    monitors: Mapping[str, Monitor]
+    program: str
+    elapsed_s: float
+    interrupted: bool
+    elsewhere: int
+    """Events in processes that the program has started."""
+    ignored: int = 0
+    bad_rows: int = 0
+    error: MopsusError | None = None
+    full: bool = False
+    warnings: Sequence[Diagnostic] = field(init=False)
+    sources: Sequence[str] = field(init=False)
+    stats: Mapping[str, Stats] = field(init=False)
+    rows: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.sources = (self.program,)
+        self.stats = {name: monitor.stats() for name, monitor in self.monitors.items()}
+        quiet = [monitor.spec for name, monitor in self.monitors.items() if not self.stats[name].events]
+        self.warnings = [_silent(spec) for spec in quiet] if not self.elsewhere else []
+        self.rows = self.elsewhere + sum(stats.events for stats in self.stats.values())
+
+
+def _silent(spec: Spec) -> Diagnostic:
+    from mopsus.model import Diagnostic
+    from mopsus.spec.program import is_program
+
+    message = f"spec {spec.name}: none of its events ever occurred"
+    hint = "--explain-weaving says what was looked for"
+    if not any(is_program(event.pointcut) for event in spec.events):
+        hint = "none of them names a point of a program, such as call(Class.method)"
+    return Diagnostic("WEAVE-003", message, spec.span, hint=hint, warning=True)

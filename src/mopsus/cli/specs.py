@@ -1,0 +1,49 @@
+"""The specs that a command line names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mopsus.cli.messages import CommandError
+
+if TYPE_CHECKING:
+    from mopsus.logics import CompiledSpec
+    from mopsus.model import Diagnostic
+
+SPEC_SUFFIX = ".mop"
+
+
+def sort_out(files: Sequence[str], extra: Sequence[Path]) -> tuple[list[Path], list[str]]:
+    """The specs and the traces among the arguments."""
+    specs = [*extra, *(Path(name) for name in files if name.endswith(SPEC_SUFFIX))]
+    if not specs:
+        raise CommandError(
+            "no spec given", hint=f"name a file that ends in {SPEC_SUFFIX}, or use --spec", code="CLI-005"
+        )
+    return specs, [name for name in files if not name.endswith(SPEC_SUFFIX)]
+
+
+def load_specs(
+    files: Sequence[Path], *, at_end: bool = False, allow_unmonitorable: bool = False
+) -> tuple[dict[str, CompiledSpec], list[Diagnostic]]:
+    """The specs of the files by name, with what there is to say about them."""
+    from mopsus.logics import compile_spec
+    from mopsus.spec import load_file
+
+    compiled: dict[str, CompiledSpec] = {}
+    warnings: list[Diagnostic] = []
+    for file in files:
+        read = load_file(file)
+        warnings += read.warnings
+        for name, spec in read.specs.items():
+            if name in compiled:
+                hint = "rename one of them, or check them one at a time"
+                raise CommandError(f"there are two specs named {name}", hint=hint, code="CLI-002")
+            compiled[name] = compile_spec(spec, read.source, at_end=at_end, allow_unmonitorable=allow_unmonitorable)
+            warnings += compiled[name].warnings
+    if not compiled:
+        named = ", ".join(str(file) for file in files)
+        raise CommandError(f"there is no spec in {named}", hint="a spec is `Name(parameters) { … }`", code="CLI-002")
+    return compiled, warnings

@@ -1,0 +1,1 @@
+"""Stage 4: events of running Python programs, woven in."""

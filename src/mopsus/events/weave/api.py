@@ -1,0 +1,149 @@
+"""Stage 4: weaving from within a program: `mopsus.weave` for a while, `mopsus.install` until its end."""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import inspect
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from types import TracebackType
+from typing import ParamSpec, TypeAlias, TypeVar, cast
+
+from mopsus.events.weave.weaver import Weaver
+from mopsus.logics import CompiledSpec
+from mopsus.model import MopsusError, Spec, Verdict
+from mopsus.monitor import Monitor
+from mopsus.monitor.monitor import OnVerdict, Stats
+from mopsus.spec import load
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+Specs: TypeAlias = "Spec | CompiledSpec | Mapping[str, Spec] | str | os.PathLike[str]"
+"""A spec, several by name, or the path of a file with some."""
+
+
+class WeaveError(MopsusError):
+    """What was given cannot be woven."""
+
+    code = "WEAVE-002"
+
+
+class weave:
+    """Watch the program against specs, within a `with` block or in every call of a function that it decorates.
+
+    Verdicts go to `on_verdict`, or collect in `verdicts`. What is defined or imported in the block is woven too; code
+    that was imported before is not rewritten, so that of it only calls, properties and creations are seen. Leaving the
+    block sends `endProgram()` and puts everything back.
+    """
+
+    def __init__(
+        self, *specs: Specs, on_verdict: OnVerdict | None = None, history: int = 32, allow_code: bool = True
+    ) -> None:
+        self.verdicts: list[Verdict] = []
+        self._compiled = _all(specs)
+        self._on_verdict = on_verdict if on_verdict is not None else self.verdicts.append
+        self._history, self._allow_code = history, allow_code
+        self._weaver: Weaver | None = None
+
+    def start(self) -> weave:
+        """Begin; the same as entering the block."""
+        if self._weaver is not None:
+            raise WeaveError("this is being woven already", hint="make another `weave`")
+        monitors = {
+            each.name if isinstance(each, Spec) else each.spec.name: Monitor(
+                each, self._on_verdict, history=self._history, allow_code=self._allow_code
+            )
+            for each in self._compiled
+        }
+        weaver = Weaver(monitors)
+        weaver.start()
+        self._weaver = weaver
+        return self
+
+    def stop(self) -> dict[str, Stats]:
+        """End; what the monitor of each spec has counted. Safe to call twice."""
+        weaver, self._weaver = self._weaver, None
+        if weaver is None:
+            return {}
+        weaver.stop(ended=True)
+        for monitor in weaver.monitors.values():
+            monitor.close()
+        return {name: monitor.stats() for name, monitor in weaver.monitors.items()}
+
+    @property
+    def monitors(self) -> Mapping[str, Monitor]:
+        """The monitors by name of their spec, while it is being woven."""
+        return {} if self._weaver is None else self._weaver.monitors
+
+    def explain(self) -> str:
+        """How each event is observed, while it is being woven."""
+        from mopsus.events.weave.explain import explain
+
+        return "" if self._weaver is None else explain(self._weaver)
+
+    def __enter__(self) -> weave:
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
+        """The function, each call of which is watched, to its end if it is a coroutine's.
+
+        Verdicts of all calls collect in `verdicts`.
+        """
+
+        def again() -> weave:
+            return weave(
+                *self._compiled, on_verdict=self._on_verdict, history=self._history, allow_code=self._allow_code
+            )
+
+        @functools.wraps(function)
+        def watched(*args: P.args, **kwargs: P.kwargs) -> R:
+            with again():
+                return function(*args, **kwargs)
+
+        @functools.wraps(function)
+        async def watched_coroutine(*args: P.args, **kwargs: P.kwargs) -> object:
+            with again():
+                return await cast(Awaitable[object], function(*args, **kwargs))
+
+        return cast(Callable[P, R], watched_coroutine) if inspect.iscoroutinefunction(function) else watched
+
+
+def install(*specs: Specs, on_verdict: OnVerdict | None = None, history: int = 32, allow_code: bool = True) -> weave:
+    """Watch the program against specs from now to its end. Verdicts go to `on_verdict`, or collect in `.verdicts`.
+
+    Call it first of all in an application: what is imported afterwards is woven in full. `.stop()` ends it early.
+    """
+    woven = weave(*specs, on_verdict=on_verdict, history=history, allow_code=allow_code).start()
+    atexit.register(woven.stop)
+    return woven
+
+
+def _all(specs: tuple[Specs, ...]) -> list[Spec | CompiledSpec]:
+    found: dict[str, Spec | CompiledSpec] = {}
+    for given in specs:
+        for each in _several(given):
+            name = each.name if isinstance(each, Spec) else each.spec.name
+            if name in found:
+                raise WeaveError(f"there are two specs named {name}", hint="rename one of them")
+            found[name] = each
+    if not found:
+        raise WeaveError("there is nothing to weave", hint="give a spec, or the path of a file with some")
+    return list(found.values())
+
+
+def _several(given: Specs) -> list[Spec | CompiledSpec]:
+    match given:
+        case Spec() | CompiledSpec():
+            return [given]
+        case Mapping():
+            return [one for each in given.values() for one in _several(each)]
+        case str() | os.PathLike():
+            return list(load(given).values())
+    raise WeaveError(f"this is no specification: {given!r}", hint="take one from `mopsus.load(file)`")

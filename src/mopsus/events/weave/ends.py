@@ -1,0 +1,70 @@
+"""Stage 4: beginnings and ends: of threads, of objects, of the program."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator
+
+from mopsus.events.weave import patterns
+from mopsus.events.weave.joinpoints import Advised, From, Moment
+from mopsus.events.weave.patterns import Scope
+from mopsus.events.weave.plan import Cut, Resolver, is_open
+from mopsus.spec import program
+
+_THREAD_BODY = "_bootstrap_inner"
+"""The method of a thread that runs in it from its beginning to its end, whatever its class overrides."""
+
+
+def places(cut: Cut, scope: Scope, resolver: Resolver) -> Iterator[Advised]:
+    """Where advice serves beginnings and ends."""
+    match cut.kind:
+        case "startThread" | "endThread" if threading in scope.modules:
+            moment = Moment.BEFORE if cut.kind == "startThread" else Moment.AFTER
+            tap = cut.tap(resolver, moment=moment, target=cut.subject_types(resolver))
+            if tap is not None:
+                yield Advised(threading.Thread, _THREAD_BODY, (tap,))
+        case "endObject":
+            for cls in patterns.find_classes(mortals(cut), scope):
+                tap = cut.tap(resolver, moment=Moment.BEFORE, target=cls, entry=True)
+                # The first of a family serves all of it, but for those who have a finaliser of their own.
+                first = not any(base in resolver.classes(mortals(cut)) for base in cls.__mro__[1:])
+                if is_open(cls) and tap is not None and (first or patterns.owns(cls, "__del__")):
+                    yield Advised(cls, "__del__", (tap,), default=_inherited_del(cls))
+
+
+def mortals(cut: Cut) -> program.Pattern:
+    """The classes whose objects' ends are asked for, with their subclasses; none if any object's are."""
+    point = cut.case.points[0]
+    name = program.subject(point)
+    declared = next((p.type for p in cut.spec.parameters if p.name == name), None)
+    pattern = point.argument if declared is None and name not in cut.event.parameters else program.parse_types(declared)
+    return tuple(program.Dotted(dotted.parts, len(dotted.parts) - 1) for dotted in pattern)
+
+
+def end_program(cuts: Iterable[Cut], resolver: Resolver) -> None:
+    """Send the events of the end: first that of the main thread, then that of the program."""
+    listed = list(cuts)
+    for kind in ("endThread", "endProgram"):
+        for cut in listed:
+            if cut.kind == kind:
+                _send(cut, resolver, threading.main_thread())
+
+
+def _send(cut: Cut, resolver: Resolver, thread: threading.Thread) -> None:
+    tap = cut.tap(resolver)
+    if tap is None or (tap.admits is not None and not tap.admits((thread,), {})):
+        return
+    values = [thread if source.kind in (From.TARGET, From.THREAD) else None for source in tap.sources]
+    if all(types is None or isinstance(value, types) for value, types in zip(values, tap.types, strict=True)):
+        tap.emit(*values)
+
+
+def _inherited_del(cls: type) -> Callable[[object], None]:
+    """A finaliser for a class that has none of its own, which does what would be done without it."""
+
+    def __del__(self: object) -> None:
+        following = getattr(super(cls, self), "__del__", None)
+        if following is not None:
+            following()
+
+    return patterns.stand_in(__del__)

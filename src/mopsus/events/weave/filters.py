@@ -1,0 +1,104 @@
+"""Stage 4: what of a pointcut can only be decided when something happens: where, in which thread, within which call."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
+from types import CodeType, FrameType
+from typing import Any, TypeAlias
+
+from mopsus.events.weave.patterns import Glob
+
+Filter: TypeAlias = "Callable[[tuple[Any, ...], Mapping[str, Any], FrameType | None], bool]"
+"""Decides by the arguments (the target first) and the frame in which it happens."""
+
+
+class Admission:
+    """Whether all filters let an event through. Called by native code, so that the frame before is the program's."""
+
+    def __init__(self, filters: Sequence[Filter]) -> None:
+        self._filters = tuple(filters)
+
+    def __call__(self, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> bool:
+        frame = sys._getframe(1) if sys._getframe().f_back is not None else None
+        return all(each(arguments, named, frame) for each in self._filters)
+
+
+def negated(wanted: Filter) -> Filter:
+    """The opposite."""
+    return lambda arguments, named, frame: not wanted(arguments, named, frame)
+
+
+def within(globs: Sequence[str]) -> Filter:
+    """Does it happen in code of a module or function that one of the globs matches?"""
+    matchers = [Glob(glob) for glob in globs]
+    known: dict[tuple[str, CodeType], bool] = {}
+
+    def decide(arguments: tuple[Any, ...], named: Mapping[str, Any], frame: FrameType | None) -> bool:
+        if frame is None:
+            return False
+        key = (str(frame.f_globals.get("__name__", "")), frame.f_code)
+        found = known.get(key)
+        if found is None:
+            found = known[key] = any(each(key[0], frame.f_code.co_qualname) for each in matchers)
+        return found
+
+    return decide
+
+
+def thread_named(name: str) -> Filter:
+    """Has the current thread that name?"""
+    return lambda arguments, named, frame: threading.current_thread().name == name
+
+
+def thread_of(types: tuple[type, ...]) -> Filter:
+    """Is the current thread of one of these classes?"""
+    return lambda arguments, named, frame: isinstance(threading.current_thread(), types)
+
+
+def task_of(types: tuple[type, ...]) -> Filter:
+    """Is there a current task of asyncio, of one of these classes?"""
+
+    def decide(arguments: tuple[Any, ...], named: Mapping[str, Any], frame: FrameType | None) -> bool:
+        asyncio = sys.modules.get("asyncio")
+        try:
+            return asyncio is not None and isinstance(asyncio.current_task(), types)
+        except RuntimeError:  # no loop is running here
+            return False
+
+    return decide
+
+
+def target_of(types: tuple[type, ...]) -> Filter:
+    """Is the target of one of these classes?"""
+    return lambda arguments, named, frame: bool(arguments) and isinstance(arguments[0], types)
+
+
+def argument_count(least: int, most: int | None, *, has_target: bool) -> Filter:
+    """Are so many arguments given?"""
+
+    def decide(arguments: tuple[Any, ...], named: Mapping[str, Any], frame: FrameType | None) -> bool:
+        given = len(arguments) - has_target + len(named)
+        return least <= given and (most is None or given <= most)
+
+    return decide
+
+
+class Flow:
+    """Whether the program is inside of a call that a pointcut picks; each thread and each task for itself."""
+
+    def __init__(self) -> None:
+        self._depth: ContextVar[int] = ContextVar("mopsus_flow", default=0)
+
+    def enter(self) -> None:
+        """A call begins."""
+        self._depth.set(self._depth.get() + 1)
+
+    def leave(self) -> None:
+        """A call ends."""
+        self._depth.set(max(0, self._depth.get() - 1))
+
+    def __call__(self, arguments: tuple[Any, ...], named: Mapping[str, Any], frame: FrameType | None) -> bool:
+        return self._depth.get() > 0

@@ -1,0 +1,243 @@
+"""Stage 4: the import hook: tells when a module has been executed, and executes rewritten code where that is asked for.
+
+The loader of a module is replaced for the time of loading only: the module, its spec and whoever asks them see the
+original.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import site
+import sys
+import sysconfig
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, TypeAlias, cast
+
+from mopsus.events.weave.cache import CodeCache, Rewritten
+from mopsus.events.weave.joinpoints import Operation, Weaving
+from mopsus.events.weave.rewrite import Plan, rewrite
+from mopsus.events.weave.sites import SITES, concerns
+
+Prepare: TypeAlias = "Callable[[ast.Module, bytes], object]"
+"""Changes the syntax tree of a source."""
+
+
+class Hook:
+    """Weaves modules as they are imported, from `install` to `remove`. Several may be installed at a time."""
+
+    def __init__(self, weaving: Weaving) -> None:
+        self.weaving = weaving
+        self.rewrites = weaving.rewrites
+        self._defined = weaving.defined
+        self.too_deep: list[str] = []
+        """Files that could not be rewritten, because an expression is deeper than Python's own compiler takes."""
+
+    def install(self) -> None:
+        """Modules that are imported from now on are woven; taps are served in those that were rewritten before."""
+        SITES.start(self.rewrites, self._defined)
+        _FINDER.hooks.append(self)
+        if _FINDER not in sys.meta_path:
+            sys.meta_path.insert(0, _FINDER)
+
+    def remove(self) -> None:
+        """Modules are imported as before. Code that was rewritten stays, and serves no taps."""
+        _FINDER.hooks.remove(self)
+        if not _FINDER.hooks and _FINDER in sys.meta_path:
+            sys.meta_path.remove(_FINDER)
+        SITES.stop(self.rewrites, self._defined)
+
+    def main_code(self, source: bytes, path: str) -> CodeType:
+        """The code of a main program, where functions and classes are told of as soon as they are defined."""
+        definitions = frozenset(name for hook in _FINDER.hooks for name in hook.weaving.definitions)
+        plan = _FINDER.plan("__main__", definitions, own=True)
+        made = _FINDER.compile(source, path, "__main__", plan) if plan and _candidate(source, plan) else None
+        if made is not None:
+            SITES.need("__main__", made[0], own=True)
+        return (made and made[1]) or compile(source, path, "exec", dont_inherit=True)
+
+
+class _Finder(MetaPathFinder):
+    """Finds what the other finders find, with a loader that weaves."""
+
+    def __init__(self) -> None:
+        self.hooks: list[Hook] = []
+        self.cache = CodeCache()
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        for finder in sys.meta_path:
+            if finder is self or not hasattr(finder, "find_spec"):
+                continue
+            spec = finder.find_spec(fullname, path, target)
+            if spec is not None:
+                if spec.loader is not None and hasattr(spec.loader, "exec_module"):
+                    spec.loader = _WeavingLoader(spec.loader)
+                return spec
+        return None
+
+    def loaded(self, module: ModuleType) -> None:
+        """Tell that a module has been executed."""
+        for hook in tuple(self.hooks):
+            hook.weaving.module_loaded(module)
+
+    def plan(self, module: str, definitions: frozenset[str] = frozenset(), *, own: bool) -> Plan:
+        """What is rewritten in a module."""
+        if module.partition(".")[0] == "mopsus":
+            return Plan()
+        asked = [each for hook in self.hooks for each in hook.rewrites if concerns(each, module, own=own)]
+        return Plan.of(asked, definitions)
+
+    def code(self, loader: SourceFileLoader, module: str) -> CodeType | None:
+        """The rewritten code of a module; None if there is nothing in it to rewrite."""
+        path = loader.path
+        own = not path.startswith(_INSTALLED)
+        plan = self.plan(module, own=own)
+        if not plan:
+            return None
+        found = loader.path_stats(path)
+        stamp = int(found["mtime"] * 1e6), int(found["size"])
+        key = plan.key(module)
+        made = self.cache.load(path, key, *stamp)
+        if made is None:
+            source = loader.get_data(path)
+            made = self.compile(source, path, module, plan) if _candidate(source, plan) else (frozenset(), None)
+            if made is None:
+                return None
+            self.cache.store(path, key, *stamp, made)
+        SITES.need(module, made[0], own=own)
+        return made[1]
+
+    def compile(
+        self, source: bytes, path: str, module: str, plan: Plan, prepare: Prepare | None = None
+    ) -> Rewritten | None:
+        """Rewrite and compile a source; None if that cannot be done."""
+        try:
+            tree = ast.parse(source, path)
+            if prepare is not None:
+                prepare(tree, source)
+            places = rewrite(tree, plan, module)
+            return places, compile(tree, path, "exec", dont_inherit=True)
+        except RecursionError:
+            for hook in self.hooks:
+                hook.too_deep.append(path)
+        except (SyntaxError, ValueError):
+            pass  # whoever compiles it as it is will complain
+        return None
+
+
+_FINDER = _Finder()
+
+
+def rewritten_code(path: str, module: str, prepare: Prepare) -> CodeType | None:
+    """For a loader that itself changes the syntax trees of modules, which `prepare` does: the code with both changes;
+    None if there is nothing to rewrite, so that the loader does its work alone."""
+    own = not path.startswith(_INSTALLED)
+    plan, source = _FINDER.plan(module, own=own), Path(path).read_bytes()
+    made = _FINDER.compile(source, path, module, plan, prepare) if plan and _candidate(source, plan) else None
+    if made is None:
+        return None
+    SITES.need(module, made[0], own=own)
+    return made[1]
+
+
+class _WeavingLoader(Loader):
+    """Stands for a loader until its module is executed."""
+
+    def __init__(self, original: Loader) -> None:
+        self._original = original
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._original, name)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        return self._original.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        original = self._original
+        if module.__spec__ is not None:
+            module.__spec__.loader = original
+        module.__loader__ = original
+        code = None
+        if isinstance(original, SourceFileLoader):
+            code = _FINDER.code(original, module.__name__)
+        if code is None:
+            original.exec_module(module)
+        else:
+            _call_with_frames_removed(code, module.__dict__)
+        _FINDER.loaded(module)
+
+
+def _call_with_frames_removed(code: CodeType, namespace: dict[str, Any]) -> None:
+    exec(code, namespace)
+
+
+def _hide_from_tracebacks(*functions: FunctionType) -> None:
+    """The interpreter leaves out of tracebacks whatever looks like this: its own import system."""
+    for function in functions:
+        function.__code__ = function.__code__.replace(co_filename="<frozen importlib._bootstrap_external>")
+
+
+_hide_from_tracebacks(cast(FunctionType, _call_with_frames_removed), cast(FunctionType, _WeavingLoader.exec_module))
+
+
+_CANDIDATES = {
+    Operation.ITER: rb"\bfor\b|\biter\b|\*|\byield\b|,[^=\n]*=",
+    Operation.NEXT: rb"\bfor\b|\bnext\b|\*|\byield\b|,[^=\n]*=",
+    Operation.GET_ITEM: rb"\[",
+    Operation.SET_ITEM: rb"\[",
+    Operation.DELETE_ITEM: rb"\[",
+    Operation.ENTER: rb"\bwith\b",
+    Operation.EXIT: rb"\bwith\b",
+    Operation.RAISE: rb"\braise\b",
+    Operation.HANDLE: rb"\bexcept\b",
+    Operation.AWAIT: rb"\bawait\b",
+}
+"""What a text must contain to be looked at; for the other operations a name is looked for."""
+
+
+@lru_cache(maxsize=256)
+def _candidates(plan: Plan) -> tuple[tuple[bytes, ...], re.Pattern[bytes] | None]:
+    """Words and a pattern: a text without them has nothing to rewrite."""
+    patterns = [rb"\bdef\b|\bclass\b"] if plan.definitions else []
+    words: set[bytes] = set()
+    for operation, names in plan.names.items():
+        if operation in _CANDIDATES:
+            patterns.append(_CANDIDATES[operation])
+        elif operation in (Operation.YIELD, Operation.RESUME):
+            words.add(b"yield")
+        elif not names:
+            patterns.append(rb"\.|\(")
+        else:
+            # `a.b` may be broken into lines, and `_C__x` is written `__x` in its class.
+            words |= {re.sub(r"^_[^_].*?(?=__)", "", name.rpartition(".")[2]).encode() for name in names}
+    return tuple(sorted(words)), re.compile(b"|".join(patterns)) if patterns else None
+
+
+def _candidate(source: bytes, plan: Plan) -> bool:
+    """Whether there may be something to rewrite: decided by the text alone, which is much quicker than parsing it."""
+    words, pattern = _candidates(plan)
+    if any(word in source for word in words) or _ENCODED.match(source) is not None:
+        return True
+    return pattern is not None and pattern.search(source) is not None
+
+
+_ENCODED = re.compile(rb"^(?:[^\n]*\n)?[ \t\f]*#[^\n]*coding[:=][ \t]*(?!utf-?8|latin-1|ascii)", re.IGNORECASE)
+"""A text that may not spell names as bytes of ASCII."""
+
+
+def _folders() -> Iterable[str]:
+    """Where the standard library and installed packages are."""
+    names = ("stdlib", "platstdlib", "purelib", "platlib")
+    yield from (sysconfig.get_path(name) for name in names)
+    yield from site.getsitepackages()
+    yield site.getusersitepackages()
+
+
+_INSTALLED = tuple({str(Path(folder)) + "/" for folder in _folders()})

@@ -1,0 +1,331 @@
+"""Stage 4: what in a running program a pattern of names picks.
+
+A pattern matches the *last* parts of a full name `package.module.Class.method`. Also matched is what is reached through
+a module by the names of the pattern, wherever it was defined: `asyncio.Future` is `_asyncio.Future`. A single name that
+is a builtin means that builtin and nothing else. A pattern that begins with a wildcard picks from the program's own
+code only; Mopsus itself is never picked from.
+"""
+
+from __future__ import annotations
+
+import builtins
+import re
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import TypeVar
+from weakref import WeakKeyDictionary, WeakSet
+
+from mopsus import _core
+from mopsus.spec.program import Dotted, Pattern
+
+_OWN = "mopsus"
+_MAIN = frozenset({"__main__", "__mp_main__"})
+_FACTORIES: dict[str, Callable[[], object]] = {"Lock": threading.Lock, "RLock": threading.RLock}
+"""Functions of `threading` that stand for the classes of what they make."""
+_STAND_INS: WeakSet[Callable[..., object]] = WeakSet()
+F = TypeVar("F", bound=Callable[..., object])
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Where to look: everything that is loaded, or what has just come to be."""
+
+    modules: Sequence[ModuleType] = ()
+    classes: Sequence[type] = ()
+    functions: Sequence[FunctionType] = ()
+    """Functions that were just defined and stand nowhere yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A class attribute: picked through class `picked`, whose instances are the targets, it stands in `holder`."""
+
+    holder: type
+    name: str
+    picked: type
+    entry: bool
+    """Subclasses were asked for, so that a call by `super()` would count twice."""
+
+
+def everything() -> Scope:
+    """All modules and classes that there are."""
+    _class_names_of.cache_clear()
+    is_own_code.cache_clear()
+    return Scope(loaded_modules(), list(_all_classes()))
+
+
+def loaded_modules() -> list[ModuleType]:
+    """The modules that are loaded, but for our own."""
+    modules = list(sys.modules.items())
+    return [module for name, module in modules if isinstance(module, ModuleType) and not _is_own(name)]
+
+
+def classes_of(module: ModuleType) -> list[type]:
+    """The classes that a module defines, at any depth."""
+    found: dict[int, type] = {}
+
+    def walk(values: Iterable[object]) -> None:
+        for value in values:
+            if isinstance(value, type) and id(value) not in found and value.__module__ == module.__name__:
+                found[id(value)] = value
+                walk(list(vars(value).values()))
+
+    walk(list(vars(module).values()))
+    return list(found.values())
+
+
+def find_classes(pattern: Pattern, scope: Scope) -> list[type]:
+    """The classes in scope that a pattern picks, those that it names by `+` included."""
+    found: dict[int, type] = {}
+    for dotted in pattern:
+        names = _class_names_of(dotted.parts)
+        plus = dotted.plus is not None
+        for cls in scope.classes:
+            if names.pick(cls) or (plus and any(names.pick(base) for base in cls.__mro__[1:])):
+                found.setdefault(id(cls), cls)
+        for cls in names.reached(scope.modules):
+            for each in with_subclasses(cls) if plus else (cls,):
+                found.setdefault(id(each), each)
+    return list(found.values())
+
+
+def find_members(dotted: Dotted, scope: Scope, wanted: Callable[[object], bool]) -> Iterator[Member]:
+    """The attributes of classes that a pattern `Class.name` picks; `wanted` looks at what stands there."""
+    *owner, name = dotted.parts
+    if not owner:
+        return
+    plus = dotted.plus is not None
+    picked = _class_names_of(tuple(owner))
+    for cls in find_classes((Dotted(tuple(owner), dotted.plus),), scope):
+        for each in [name] if "*" not in name else _names_of(cls, _matcher(name)):
+            holder = owner_of(cls, each)
+            if holder is None or not wanted(vars(holder)[each]):
+                continue
+            if plus and holder is not cls and any(picked.pick(base) for base in cls.__mro__[1:]):
+                # A subclass that does not override it: the class that it has it from is picked itself, or is a mixin.
+                family = [base for base in cls.__mro__[1:] if any(map(picked.pick, base.__mro__))]
+                if any(holder in base.__mro__ for base in family):
+                    continue
+            yield Member(holder, each, cls, plus)
+
+
+def find_functions(dotted: Dotted, scope: Scope) -> Iterator[tuple[ModuleType, str]]:
+    """The functions of modules that a pattern picks, by where they stand."""
+    *owner, name = dotted.parts
+    if dotted.plus is not None:
+        return
+    if not owner and hasattr(builtins, name):
+        if builtins in scope.modules and is_function(getattr(builtins, name)):
+            yield builtins, name
+        return
+    wild = "*" in name
+    matches = _matcher(name)
+    for module in scope.modules:
+        if owner and not _ends(_module_names(module), owner):
+            continue
+        if (not owner or "*" in owner[0]) and not is_own_code(module.__name__):
+            continue
+        there = vars(module)
+        for each in [name] if not wild else [each for each in list(there) if matches(each)]:
+            value = there.get(each)
+            own = getattr(value, "__module__", None) == module.__name__
+            if is_function(value) and (own or (owner and not wild)):
+                yield module, each
+
+
+def picks_function(dotted: Dotted, function: FunctionType) -> bool:
+    """Does a pattern pick a function of a module that was just defined?"""
+    *owner, name = dotted.parts
+    if dotted.plus is not None or not _matcher(name)(function.__name__) or (not owner and hasattr(builtins, name)):
+        return False
+    module = sys.modules.get(function.__module__)
+    return not owner or (module is not None and _ends(_module_names(module), owner))
+
+
+def is_function(value: object) -> bool:
+    """Is it a function of a module, of Python or C?"""
+    return isinstance(value, FunctionType | BuiltinFunctionType | _core.Advice)
+
+
+def is_method(value: object) -> bool:
+    """Is it something that a class calls as a method?"""
+    if isinstance(value, type | property) or not (callable(value) or isinstance(value, classmethod | staticmethod)):
+        return False
+    return not isinstance(value, BuiltinFunctionType) or value.__name__ == "__new__"
+
+
+def is_accessor(value: object) -> bool:
+    """Is it something that a class reads or writes an attribute by, such as a property or a slot?"""
+    return not isinstance(value, type) and hasattr(type(value), "__set__") and hasattr(type(value), "__get__")
+
+
+def stand_in(function: F) -> F:
+    """Mark a function that advice is given to where a class has none: the class still counts as having none."""
+    _STAND_INS.add(function)
+    return function
+
+
+def owner_of(cls: type, name: str) -> type | None:
+    """The class in which an attribute of a class is defined by the program; None if there is none."""
+    return next((base for base in cls.__mro__ if owns(base, name)), None)
+
+
+def owns(cls: type, name: str) -> bool:
+    """Does the program define an attribute in this very class?"""
+    value = vars(cls).get(name, _STAND_INS)
+    if isinstance(value, _core.Advice):
+        value = _core.advised(value)
+    return value is not _STAND_INS and not (isinstance(value, FunctionType) and value in _STAND_INS)
+
+
+def with_subclasses(cls: type) -> Iterator[type]:
+    """The class and all subclasses there are now."""
+    stack, seen = [cls], {id(cls)}
+    while stack:
+        each = stack.pop()
+        yield each
+        below: list[type] = type.__subclasses__(each)
+        for sub in below:
+            if id(sub) not in seen and not _is_own(getattr(sub, "__module__", None)):
+                seen.add(id(sub))
+                stack.append(sub)
+
+
+@cache
+def is_own_code(module: str) -> bool:
+    """Does a module of that name belong to the program, rather than to Python or an installed package?"""
+    top = module.partition(".")[0]
+    if top in sys.stdlib_module_names or top in sys.builtin_module_names or _is_own(module):
+        return False
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return module in _MAIN or file is None or not {"site-packages", "dist-packages"} & set(Path(file).parts)
+
+
+def full_name(value: object) -> str:
+    """`module.qualname` of a class or function, without where it is local to."""
+    name = str(getattr(value, "__qualname__", getattr(value, "__name__", "")))
+    return f"{getattr(value, '__module__', None) or 'builtins'}.{name.replace('<locals>.', '')}"
+
+
+@dataclass(slots=True)
+class Glob:
+    """A glob of modules or functions; `*` also stands for dots."""
+
+    text: str
+    _match: Callable[[str], object] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        expression = re.escape(self.text).replace(r"\*", ".*").replace(r"\?", ".")
+        self._match = re.compile(expression + r"\Z").match
+
+    def __call__(self, module: str, qualname: str) -> bool:
+        """Does it match the module, or a function, class or method of it?"""
+        parts = [module, *qualname.replace("<locals>.", "").split(".")]
+        return any(self._match(".".join(parts[:length])) for length in range(1, len(parts) + 1))
+
+
+def _all_classes() -> Iterator[type]:
+    return (cls for cls in with_subclasses(object) if cls is not object)
+
+
+def _is_own(module: object) -> bool:
+    return isinstance(module, str) and (module == _OWN or module.startswith(_OWN + "."))
+
+
+@cache
+def _matcher(part: str) -> Callable[[str], bool]:
+    """Does a name match a part of a pattern? A wildcard at its beginning does not stand for two underscores."""
+    if "*" not in part:
+        return part.__eq__
+    match = re.compile(re.escape(part).replace(r"\*", ".*") + r"\Z").match
+    hidden = not part.startswith("__")
+    return lambda name: match(name) is not None and not (hidden and name.startswith("__") and name.endswith("__"))
+
+
+def _module_names(module: ModuleType) -> list[list[str]]:
+    """The parts of a module's name; the main program also has the name that it would have when imported."""
+    names = [module.__name__.split(".")]
+    if module.__name__ in _MAIN:
+        if spec := getattr(module, "__spec__", None):
+            names.append(spec.name.removesuffix(".__main__").split("."))
+        elif file := getattr(module, "__file__", None):
+            names.append([Path(file).stem])
+    return names
+
+
+def _ends(names: Iterable[list[str]], parts: Sequence[str]) -> bool:
+    return any(
+        len(name) >= len(parts) and all(_matcher(p)(n) for p, n in zip(parts, name[-len(parts) :], strict=True))
+        for name in names
+    )
+
+
+def _class_names(cls: type) -> list[list[str]]:
+    qualname = [part for part in cls.__qualname__.split(".") if part != "<locals>"]
+    name = cls.__module__ if isinstance(cls.__module__, str) else "builtins"
+    module = sys.modules.get(name)
+    modules = _module_names(module) if isinstance(module, ModuleType) else [name.split(".")]
+    return [[*names, *qualname] for names in modules]
+
+
+class _ClassNames:
+    """Which classes the names of a pattern are those of."""
+
+    def __init__(self, parts: tuple[str, ...]) -> None:
+        self._parts = parts
+        self._builtin = getattr(builtins, parts[0], None) if len(parts) == 1 else None
+        self._last = _matcher(parts[-1])
+        self._wild = "*" in parts[0]
+        self._exact = len(parts) > 1 and not any("*" in part for part in parts)
+        self._named: WeakKeyDictionary[type, bool] = WeakKeyDictionary()
+        self._by_path: WeakSet[type] = WeakSet()
+        self.reached(loaded_modules())
+
+    def pick(self, cls: type) -> bool:
+        """Has the class these names, or is it reached by them?"""
+        if isinstance(self._builtin, type):
+            return cls is self._builtin
+        named = self._named.get(cls)
+        if named is None:
+            named = self._named[cls] = self._is_named(cls)
+        return named or cls in self._by_path
+
+    def _is_named(self, cls: type) -> bool:
+        name = cls.__module__
+        if not self._last(cls.__name__) or _is_own(name) or (self._wild and not is_own_code(str(name))):
+            return False
+        return _ends(_class_names(cls), self._parts)
+
+    def reached(self, modules: Iterable[ModuleType]) -> list[type]:
+        """Classes that one of the modules has under the names of the pattern, wherever they were defined."""
+        found = [self._builtin] if isinstance(self._builtin, type) and builtins in modules else []
+        for length in range(1, len(self._parts)) if self._exact else ():
+            ending = ".".join(self._parts[:length])
+            for module in modules:
+                if module.__name__ == ending or module.__name__.endswith("." + ending):
+                    found += self._within(module, self._parts[length:])
+        self._by_path.update(found)
+        return found
+
+    def _within(self, module: ModuleType, parts: Sequence[str]) -> Iterator[type]:
+        value: object = module
+        for part in parts:
+            value = getattr(value, "__dict__", {}).get(part)
+        if isinstance(value, type):
+            if not _is_own(value.__module__):
+                yield value
+        elif module is threading and value is _FACTORIES.get(parts[-1], module):
+            yield type(_FACTORIES[parts[-1]]())
+
+
+_class_names_of = cache(_ClassNames)
+
+
+def _names_of(cls: type, matches: Callable[[str], bool]) -> list[str]:
+    names = {name: None for base in cls.__mro__ if base is not object for name in vars(base)}
+    return [name for name in names if matches(name)]

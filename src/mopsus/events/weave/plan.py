@@ -1,0 +1,484 @@
+"""Stage 4: one case of one event's pointcut, and where in a program it is to be tapped.
+
+For every case there is one mechanism: an advice where a function, method, property or `__init__` stands; rewritten code
+for operations and for what builtin types do themselves; or the beginnings and ends of threads, objects and programs.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from types import FunctionType, ModuleType
+
+from mopsus.events.weave import filters, patterns
+from mopsus.events.weave.filters import Admission, Filter, Flow
+from mopsus.events.weave.joinpoints import Advised, From, Moment, Operation, Rewrite, Source, Tap, Types
+from mopsus.events.weave.patterns import Scope
+from mopsus.model import Event, Pointcut, Spec
+from mopsus.spec import program
+from mopsus.spec.program import Arguments, Branch, Dotted, Pattern
+
+_HEAP_TYPE = 1 << 9
+_IMMUTABLE_TYPE = 1 << 8
+_ITEM_METHODS = {"getitem": "__getitem__", "setitem": "__setitem__", "delitem": "__delitem__"}
+_NAMING = program.JOIN_POINTS | program.CURRENT | {"target"}
+"""Primitives whose arguments are patterns of names."""
+_LOOPS = {"iter": Operation.ITER, "next": Operation.NEXT}
+
+
+class Resolver:
+    """The classes that names in specs stand for; grows as classes come to be."""
+
+    def __init__(self) -> None:
+        self._found: dict[Pattern, dict[int, type]] = {}
+        self._everything: Scope | None = None
+
+    def classes(self, pattern: Pattern) -> tuple[type, ...]:
+        """The classes that a pattern names so far."""
+        if pattern not in self._found:
+            scope = self._everything or patterns.everything()
+            self._found[pattern] = {id(cls): cls for cls in patterns.find_classes(pattern, scope)}
+        return tuple(self._found[pattern].values())
+
+    def add(self, scope: Scope) -> bool:
+        """Take note of new classes; whether one of them matters."""
+        changed = False
+        for pattern, found in self._found.items():
+            for cls in patterns.find_classes(pattern, scope):
+                if id(cls) not in found:
+                    found[id(cls)] = cls
+                    changed = True
+        return changed
+
+
+@dataclass(slots=True)
+class Cut:
+    """One case of an event's pointcut. `emit` is what sends the event."""
+
+    spec: Spec
+    event: Event
+    case: Branch
+    emit: Callable[..., object]
+    moment: Moment
+    flows: list[tuple[Flow, tuple[Cut, ...]]] = field(default_factory=list)
+    """Control flows that it asks for, and the cuts that follow them."""
+
+    @property
+    def kind(self) -> str:
+        return self.case.kind
+
+    # ---- what is asked
+
+    def advised(self, scope: Scope, resolver: Resolver) -> Iterator[Advised]:
+        """The places in scope where an advice serves this case, each with one tap."""
+        match self.kind:
+            case "call" | "execution":
+                yield from self._calls(scope, resolver)
+            case "new":
+                yield from self._creations(scope, resolver)
+            case "get" | "set" | "delete":
+                yield from self._accessors(scope, resolver)
+            case "getitem" | "setitem" | "delitem":
+                yield from self._item_methods(scope, resolver)
+
+    def rewrites(self, resolver: Resolver) -> Iterator[Rewrite]:
+        """The operations in rewritten code that serve this case."""
+        match self.kind:
+            case "call":
+                for name, operation in _LOOPS.items():
+                    if self._is_builtin(name) and (tap := self._loop_tap(resolver)) is not None:
+                        yield self._rewrite(operation, tap)
+            case "new":
+                for cls in self._picked_classes(patterns.everything()):
+                    if not is_open(cls) and (tap := self.tap(resolver, created=From.RESULT, anyway=True)) is not None:
+                        yield self._rewrite(Operation.CALL, tap, _written_names(cls))
+            case "get" | "set" | "delete":
+                yield from self._attributes(resolver)
+            case "getitem" | "setitem" | "delitem":
+                yield from self._items(resolver)
+            case "yielding" | "resuming":
+                yield from self._generators(resolver)
+            case kind if kind in program.SUBJECTS:
+                if (tap := self.tap(resolver, target=self.subject_types(resolver), anyway=True)) is not None:
+                    yield self._rewrite(Operation(kind), tap)
+
+    def definitions(self) -> Iterator[str]:
+        """Names of functions and classes of modules that it may be about; `*`: any."""
+        for point in self.case.points:
+            for dotted in point.argument if point.kind in program.CALLS | {"new"} else ():
+                name = dotted.parts[-1]
+                yield "*" if "*" in name or dotted.plus is not None else name
+
+    def names(self) -> Iterator[str]:
+        """Names of which a class or module must have one to be of interest; `*`: any may be."""
+        if self.kind == "endObject":
+            yield "*"  # a subclass may have a finaliser of its own
+        listed = [program.parse_types(parameter.type) for parameter in self.spec.parameters]
+        for part in (*self.case.points, *self.case.without, *(part for part, _ in self.case.others)):
+            if part.kind in _NAMING:
+                listed.append(part.argument)
+        for dotted in chain.from_iterable(listed):
+            yield from ("*",) if dotted.plus is not None or any("*" in part for part in dotted.parts) else dotted.parts
+
+    def picks_function(self, function: FunctionType) -> bool:
+        """Is a function of a module that was just defined among its join points?"""
+        return (
+            self.kind in program.CALLS
+            and all(_any_function(point, function) for point in self.case.points)
+            and not any(_any_function(point, function) for point in self.case.without if point.kind == self.kind)
+        )
+
+    # ---- taps
+
+    def tap(
+        self,
+        resolver: Resolver,
+        *,
+        moment: Moment | None = None,
+        target: Types = None,
+        exact: bool = False,
+        entry: bool = False,
+        created: From = From.TARGET,
+        code: FunctionType | None = None,
+        anyway: bool = False,
+    ) -> Tap | None:
+        """What to tell. `created`: where a new object is found; `code`: what is executed, if that matters.
+
+        As long as a type that is asked for does not exist there is nothing to tell: None, or `anyway` an idle tap.
+        """
+        types: list[Types] = []
+        for name in self.event.parameters:
+            pattern = program.parse_types(next(p.type for p in self.spec.parameters if p.name == name))
+            classes = resolver.classes(pattern)
+            if pattern and not classes:
+                if not anyway:
+                    return None
+                classes = (_Nothing,)
+            types.append(_types(classes))
+        wanted: list[Filter] = []
+        for part, positive in self.case.others:
+            made = self._filter(part, resolver, code)
+            if made is False or made is True:
+                if made is not positive:
+                    return None
+            elif made is not None:
+                wanted.append(made if positive else filters.negated(made))
+        return Tap(
+            self.spec.name,
+            self.event.name,
+            self.moment if moment is None else moment,
+            self.emit,
+            tuple(self._source(name, created) for name in self.event.parameters),
+            tuple(types),
+            Admission(wanted) if wanted else None,
+            target,
+            exact,
+            entry,
+            self._at_most(),
+        )
+
+    def _source(self, name: str, created: From) -> Source:
+        if name == self.event.returning:
+            return Source(created if self.kind == "new" else From.RESULT)
+        if name == self.event.raising:
+            return Source(From.EXCEPTION)
+        for part in (*self.case.points, *(part for part, positive in self.case.others if positive)):
+            if part.kind == "args":
+                arguments: Arguments = part.argument
+                if name in arguments.positional:
+                    return Source(From.ARGUMENT, arguments.positional.index(name))
+                for key, given in arguments.named:
+                    if given == name:
+                        return Source(From.ARGUMENT, -1, key)
+            elif program.subject(part) == name:
+                if part.kind in program.CURRENT:
+                    return Source(From.THREAD if part.kind == "thread" else From.TASK)
+                return Source(From.TARGET if part.kind != "target" or self.kind != "new" else created)
+        raise AssertionError(f"{name} is bound nowhere")  # the checks of stage 1 see to it
+
+    def _at_most(self) -> int | None:
+        listed = [part.argument for part, positive in self.case.others if part.kind == "args" and positive]
+        counts = [len(each.positional) + len(each.named) for each in listed if not each.more]
+        return min(counts, default=None)
+
+    def _filter(self, part: Pointcut, resolver: Resolver, code: FunctionType | None) -> Filter | bool | None:
+        name = program.subject(part)
+        binds = name is not None and name in self.event.parameters
+        match part.kind:
+            case "within" if code is not None:
+                module, qualname = code.__module__ or "", code.__qualname__
+                return any(patterns.Glob(glob)(module, qualname) for glob in part.argument)
+            case "within":
+                return filters.within(part.argument)
+            case "threadName":
+                return filters.thread_named(part.argument)
+            case "cflow":
+                return next(flow for flow, cuts in self.flows if _flow_of(cuts) == part.argument)
+            case "thread" if not binds and part.argument:
+                return filters.thread_of(resolver.classes(part.argument))
+            case "task" if not binds:
+                return filters.task_of(resolver.classes(part.argument) or (object,))
+            case "target" if not binds:
+                return filters.target_of(resolver.classes(part.argument))
+            case "args":
+                return self._argument_filter(part.argument)
+        return None
+
+    def _argument_filter(self, arguments: Arguments) -> Filter | None:
+        """Only arguments that nothing is bound to need one: a binding asks for its argument itself."""
+        if arguments.bound() or arguments.more:
+            return None
+        count = len(arguments.positional) + len(arguments.named)
+        has_target = any(len(dotted.parts) > 1 for point in self.case.points for dotted in point.argument)
+        return filters.argument_count(count, count, has_target=has_target and self.kind in program.CALLS | {"new"})
+
+    # ---- places
+
+    def _calls(self, scope: Scope, resolver: Resolver) -> Iterator[Advised]:
+        first, *others = self.case.points
+        for dotted in first.argument:
+            for member in patterns.find_members(dotted, scope, patterns.is_method):
+                if not self._excluded(member.picked, member.name, others):
+                    code = vars(member.holder)[member.name] if self.kind == "execution" else None
+                    target = member.picked if member.picked is not member.holder else None
+                    tap = self.tap(resolver, target=target, entry=member.entry, code=_code(code))
+                    if tap is not None:
+                        yield Advised(member.holder, member.name, (tap,))
+            if self._needs_target():
+                continue
+            for module, name in patterns.find_functions(dotted, scope):
+                if module is builtins and self.kind == "call" and name in _LOOPS:
+                    continue  # what a loop does too is seen in rewritten code
+                if not self._excluded(module, name, others):
+                    code = vars(module)[name] if self.kind == "execution" else None
+                    tap = self.tap(resolver, code=_code(code))
+                    if tap is not None:
+                        yield Advised(module, name, (tap,))
+
+    def _excluded(self, holder: type | ModuleType, name: str, others: Sequence[Pointcut]) -> bool:
+        """Do the further primitives leave it out?"""
+        if isinstance(holder, type):
+            scope = Scope(classes=(holder,))
+            found = [_any_member(point, scope, name) for point in (*others, *self._without())]
+        else:
+            scope = Scope(modules=(holder,))
+            found = [_any_module_function(point, scope, name) for point in (*others, *self._without())]
+        return not all(found[: len(others)]) or any(found[len(others) :])
+
+    def _without(self) -> list[Pointcut]:
+        return [point for point in self.case.without if point.kind == self.kind]
+
+    def _needs_target(self) -> bool:
+        return any(part.kind == "target" and positive for part, positive in self.case.others)
+
+    def _picked_classes(self, scope: Scope) -> list[type]:
+        first, *others = (patterns.find_classes(point.argument, scope) for point in self.case.points)
+        without = [cls for point in self._without() for cls in patterns.find_classes(point.argument, scope)]
+        return [cls for cls in first if all(cls in each for each in others) and cls not in without]
+
+    def _creations(self, scope: Scope, resolver: Resolver) -> Iterator[Advised]:
+        for cls in self._picked_classes(scope):
+            if not is_open(cls):
+                continue
+            holder = patterns.owner_of(cls, "__init__")
+            tap = self.tap(resolver, target=cls, exact=True)
+            if tap is None:
+                continue
+            if holder is not None and is_open(holder):
+                yield Advised(holder, "__init__", (tap,))
+            else:
+                yield Advised(cls, "__init__", (tap,), default=inherited_init(cls))
+
+    def _accessors(self, scope: Scope, resolver: Resolver) -> Iterator[Advised]:
+        for dotted in self.case.points[0].argument:
+            for member in patterns.find_members(dotted, scope, patterns.is_accessor):
+                if self._excluded(member.picked, member.name, self.case.points[1:]):
+                    continue
+                target = member.picked if member.picked is not member.holder else None
+                tap = self.tap(resolver, target=target)
+                if tap is not None:
+                    yield Advised(member.holder, member.name, (tap,), Operation(self.kind))
+
+    def _attributes(self, resolver: Resolver) -> Iterator[Rewrite]:
+        """Attributes that instances have for themselves."""
+        for dotted in self.case.points[0].argument:
+            *owner, name = dotted.parts
+            if not owner or "*" in name:
+                continue
+            classes = [
+                cls
+                for cls in resolver.classes((Dotted(tuple(owner), dotted.plus),))
+                if not any(name in vars(base) and patterns.is_accessor(vars(base)[name]) for base in cls.__mro__)
+            ]
+            tap = self.tap(resolver, target=_types(tuple(classes) or (_Nothing,)), anyway=True)
+            if tap is not None:
+                yield self._rewrite(Operation(self.kind), tap, frozenset({name}))
+
+    def _item_methods(self, scope: Scope, resolver: Resolver) -> Iterator[Advised]:
+        name = _ITEM_METHODS[self.kind]
+        for cls in patterns.find_classes(self.case.points[0].argument, scope):
+            holder = patterns.owner_of(cls, name)
+            if holder is not None and is_open(holder):
+                target = cls if cls is not holder else None
+                tap = self.tap(resolver, target=target)
+                if tap is not None:
+                    yield Advised(holder, name, (tap,))
+
+    def _items(self, resolver: Resolver) -> Iterator[Rewrite]:
+        name = _ITEM_METHODS[self.kind]
+        pattern: Pattern = self.case.points[0].argument
+        found = resolver.classes(pattern)
+        closed = [cls for cls in found if not any(name in vars(base) and is_open(base) for base in _until(cls, name))]
+        if found and not closed:
+            return
+        none_yet = (_Nothing,) if pattern else ()
+        tap = self.tap(resolver, target=_types(tuple(closed) or none_yet), anyway=True)
+        if tap is not None:
+            yield self._rewrite(Operation(self.kind), tap)
+
+    def _generators(self, resolver: Resolver) -> Iterator[Rewrite]:
+        pattern: Pattern = self.case.points[0].argument
+        names = frozenset(dotted.parts[-1] for dotted in pattern)
+        tap = self.tap(resolver, anyway=True)
+        if tap is None:
+            return
+        globs = [glob for dotted in pattern for glob in (".".join(dotted.parts), "*." + ".".join(dotted.parts))]
+        inside = filters.within(globs)
+        admits = tap.admits
+        wanted: list[Filter] = [inside, *(admits._filters if isinstance(admits, Admission) else ())]
+        named = frozenset() if any("*" in name for name in names) else names
+        yield self._rewrite(Operation(self.kind), replace(tap, admits=Admission(wanted)), named)
+
+    # ---- operations
+
+    def _is_builtin(self, name: str) -> bool:
+        wanted = {Dotted((name,)), Dotted(("builtins", name))}
+        return any(dotted in wanted for point in self.case.points for dotted in point.argument)
+
+    def _loop_tap(self, resolver: Resolver) -> Tap | None:
+        """A call of `iter` or `next` is what a loop does: its argument is the target."""
+        tap = self.tap(resolver, anyway=True)
+        if tap is None or (tap.at_most or 0) > 1:
+            return None
+        sources = tuple(Source(From.TARGET) if each.kind is From.ARGUMENT else each for each in tap.sources)
+        return replace(tap, sources=sources, at_most=None)
+
+    def subject_types(self, resolver: Resolver) -> Types:
+        """What the subject of the join point must be, if it is not a parameter."""
+        point = self.case.points[0]
+        if not point.argument or program.subject(point) in self.event.parameters:
+            return None
+        return _types(resolver.classes(point.argument) or (_Nothing,))
+
+    def _rewrite(self, operation: Operation, tap: Tap, names: frozenset[str] = frozenset()) -> Rewrite:
+        globs = [part.argument for part, positive in self.case.others if part.kind == "within" and positive]
+        return Rewrite(operation, tap, names, tuple(prefix for glob in globs[:1] for prefix in _prefixes(glob)))
+
+
+class _Nothing:
+    """A class without instances: stands for classes that do not exist yet."""
+
+
+def make_cuts(spec: Spec, emit: Callable[[str], Callable[..., object]]) -> list[Cut]:
+    """The cases of all events of a spec that are tied to points of a program."""
+    cuts = []
+    for event in spec.events:
+        if program.is_program(event.pointcut) and event.pointcut is not None:
+            for case in program.branches(event.pointcut):
+                cut = Cut(spec, event, case, emit(event.name), moment_of(event))
+                cut.flows = [_follow(spec, part.argument) for part, _ in case.others if part.kind == "cflow"]
+                cuts.append(cut)
+    return cuts
+
+
+def moment_of(event: Event) -> Moment:
+    """When an event is sent."""
+    if event.advice == "around":
+        return Moment.AROUND
+    if event.advice == "after":
+        if event.returning is not None:
+            return Moment.RETURNING
+        return Moment.AFTER if event.raising is None else Moment.RAISING
+    return Moment.BEFORE
+
+
+def _follow(spec: Spec, pointcut: Pointcut) -> tuple[Flow, tuple[Cut, ...]]:
+    flow = Flow()
+    cuts = []
+    for case in program.branches(pointcut):
+        for moment, emit in ((Moment.BEFORE, flow.enter), (Moment.AFTER, flow.leave)):
+            cuts.append(Cut(spec, Event("cflow", pointcut=pointcut), case, emit, moment))
+    return flow, tuple(cuts)
+
+
+def _flow_of(cuts: tuple[Cut, ...]) -> Pointcut | None:
+    return cuts[0].event.pointcut if cuts else None
+
+
+def _types(classes: tuple[type, ...]) -> Types:
+    return None if not classes else classes[0] if len(classes) == 1 else classes
+
+
+def _code(value: object) -> FunctionType | None:
+    """What is executed, if it was written in Python."""
+    inner = getattr(value, "__func__", value)
+    inner = getattr(inner, "__wrapped__", inner) if not isinstance(inner, FunctionType) else inner
+    return inner if isinstance(inner, FunctionType) else None
+
+
+def is_open(cls: type) -> bool:
+    """Can attributes of the class be replaced, special methods included?"""
+    return bool(cls.__flags__ & _HEAP_TYPE) and not cls.__flags__ & _IMMUTABLE_TYPE
+
+
+def inherited_init(cls: type) -> Callable[..., None]:
+    """An `__init__` for a class that has none of its own, which does what would be done without it.
+
+    What that is depends on the object: in a subclass with several bases another one may come next.
+    """
+
+    def __init__(self: object, *arguments: object, **named: object) -> None:
+        following = getattr(super(cls, self), "__init__")  # noqa: B009 - checkers do not know a class that varies
+        last = getattr(following, "__objclass__", None) is object
+        if last and type(self).__new__ is not object.__new__:
+            return  # the arguments are for `__new__`; without an `__init__` there would be no complaint
+        following(*arguments, **named)
+
+    return patterns.stand_in(__init__)
+
+
+def _until(cls: type, name: str) -> Iterator[type]:
+    """The class and its bases up to the one that defines a name."""
+    for base in cls.__mro__:
+        yield base
+        if name in vars(base):
+            return
+
+
+def _written_names(cls: type) -> frozenset[str]:
+    return frozenset({cls.__name__, f"{cls.__module__}.{cls.__qualname__}"})
+
+
+def _prefixes(globs: Sequence[str]) -> Iterator[str]:
+    """Globs of all modules that may have something in them that one of the globs matches."""
+    for glob in globs:
+        parts = glob.split(".")
+        yield from (".".join(parts[:length]) for length in range(1, len(parts) + 1))
+
+
+def _any_function(point: Pointcut, function: FunctionType) -> bool:
+    return any(patterns.picks_function(dotted, function) for dotted in point.argument)
+
+
+def _any_member(point: Pointcut, scope: Scope, name: str) -> bool:
+    return any(
+        member.name == name
+        for dotted in point.argument
+        for member in patterns.find_members(dotted, scope, lambda value: True)
+    )
+
+
+def _any_module_function(point: Pointcut, scope: Scope, name: str) -> bool:
+    return any(found == name for dotted in point.argument for _, found in patterns.find_functions(dotted, scope))

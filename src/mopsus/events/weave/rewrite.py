@@ -1,0 +1,341 @@
+"""Stage 4: syntax trees in which loops and operators refer to sites.
+
+Only expressions are put around expressions, at the same place in the source: lines, columns and the order of evaluation
+stay, and so do docstrings, annotations and `__future__` imports. The tree is walked without recursion, because
+programs contain expressions that are deeper than Python's stack.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from mopsus.events.weave.joinpoints import Operation, Rewrite
+from mopsus.events.weave.sites import DEFINED, Place, builtin_name
+
+REVISION = 1
+"""Of the rewriting: code that an earlier one has left in a cache is not used."""
+
+_UNTOUCHED = frozenset(
+    {"annotation", "returns", "type_params", "pattern", "ctx", "op", "ops", "type_comment", "id", "attr", "kind"}
+)
+"""Fields that hold no code that is run where it stands, or none that may be changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is rewritten in one module."""
+
+    names: Mapping[Operation, frozenset[str]] = field(default_factory=dict)
+    """By operation: the names that it is about; empty: all."""
+    definitions: frozenset[str] = frozenset()
+    """Functions and classes at module level that are decorated; `*`: all."""
+
+    @staticmethod
+    def of(rewrites: Iterable[Rewrite], definitions: frozenset[str] = frozenset()) -> Plan:
+        """All that these ask for."""
+        names: dict[Operation, frozenset[str]] = {}
+        for rewrite in rewrites:
+            known = names.get(rewrite.operation)
+            narrow = rewrite.names and (known is None or known)
+            names[rewrite.operation] = rewrite.names | (known or frozenset()) if narrow else frozenset()
+        return Plan(names, definitions)
+
+    def __bool__(self) -> bool:
+        return bool(self.names or self.definitions)
+
+    def __hash__(self) -> int:
+        return hash((frozenset(self.names.items()), self.definitions))
+
+    def key(self, module: str) -> str:
+        """The same for what is rewritten in the same way."""
+        names = {operation.value: sorted(named) for operation, named in sorted(self.names.items())}
+        return repr((REVISION, module, names, sorted(self.definitions)))
+
+
+def rewrite(tree: ast.Module, plan: Plan, module: str) -> frozenset[Place]:
+    """Change a tree as planned; which sites the code refers to now."""
+    return _Rewriter(plan, module).run(tree)
+
+
+class _Scope(NamedTuple):
+    """What a node stands in: names that begin with two underscores are private to the class."""
+
+    owner: str = ""
+    function: str = ""
+
+
+@dataclass(slots=True)
+class _Found:
+    """A node that is looked at, and where it hangs: in a field of its parent, or in a list there."""
+
+    node: Any
+    parent: Any
+    field: str
+    index: int | None
+    scope: _Scope
+    dotted: str | None = None
+    """What is called, as it is written."""
+
+    def replace(self, new: ast.AST) -> None:
+        if self.index is None:
+            setattr(self.parent, self.field, new)
+        else:
+            getattr(self.parent, self.field)[self.index] = new
+
+
+class _Rewriter:
+    def __init__(self, plan: Plan, module: str) -> None:
+        self._plan = plan
+        self._module = module
+        self._used: set[Place] = set()
+        asked = plan.names.keys()
+        self._visitors: dict[type, Callable[[_Found], None]] = {}
+        for operations, node, visit in (
+            (_ITERATION, ast.For, self._loop),
+            (_ITERATION, ast.comprehension, self._comprehension),
+            (_ITERATION, ast.Assign, self._unpacking),
+            (_ITERATION, ast.Starred, self._spread),
+            (_ITERATION, ast.YieldFrom, self._delegation),
+            (_ITERATION | {Operation.CALL}, ast.Call, self._call),
+            (frozenset(_ATTRIBUTE.values()), ast.Attribute, self._attribute),
+            (frozenset(_ITEM.values()), ast.Subscript, self._item),
+            ({Operation.ENTER, Operation.EXIT}, ast.With, self._with),
+            ({Operation.RAISE}, ast.Raise, self._raise),
+            ({Operation.HANDLE}, ast.ExceptHandler, self._handler),
+            ({Operation.AWAIT}, ast.Await, self._await),
+            ({Operation.YIELD, Operation.RESUME}, ast.Yield, self._yield),
+        ):
+            if not operations.isdisjoint(asked):
+                self._visitors[node] = visit
+
+    def run(self, tree: ast.Module) -> frozenset[Place]:
+        found = list(_walk(tree, self._visitors))
+        # Inner nodes come after outer ones: what is put around a node holds what its parts have become.
+        for each in reversed(found):
+            self._visitors[type(each.node)](each)
+        if self._plan.definitions:
+            self._decorate(tree)
+        return frozenset(self._used)
+
+    def _asks(self, operation: Operation, name: str = "") -> bool:
+        names = self._plan.names.get(operation)
+        return names is not None and (not names or name in names)
+
+    def _site(self, place: Place, at: ast.AST) -> ast.Name:
+        self._used.add(place)
+        return ast.copy_location(ast.Name(builtin_name(self._module, place), ast.Load()), at)
+
+    def _around(self, place: Place, node: ast.expr, at: ast.AST) -> ast.expr:
+        """A call with this argument; `at`: where the interpreter says that the operation is."""
+        return ast.copy_location(ast.Call(self._site(place, node), [node], []), at)
+
+    # ---- iteration ----
+
+    def _loop(self, found: _Found) -> None:
+        node: ast.For = found.node
+        node.iter = self._around(_LOOP, node.iter, _iterating_at(node, node.iter))
+
+    def _comprehension(self, found: _Found) -> None:
+        node: ast.comprehension = found.node
+        if not node.is_async:
+            node.iter = self._around(_LOOP, node.iter, _iterating_at(found.parent, node.iter))
+
+    def _unpacking(self, found: _Found) -> None:
+        node: ast.Assign = found.node
+        if len(node.targets) != 1 or not isinstance(node.targets[0], ast.Tuple | ast.List):
+            return  # with several targets, the value itself is used as well
+        if not isinstance(node.value, ast.Tuple | ast.List):  # of these the parts are assigned one by one
+            node.value = self._around(_SPREAD, node.value, node.targets[0])
+
+    def _spread(self, found: _Found) -> None:
+        if isinstance(found.node.ctx, ast.Load):
+            found.node.value = self._around(_SPREAD, found.node.value, found.parent)
+
+    def _delegation(self, found: _Found) -> None:
+        found.node.value = self._around(_LOOP, found.node.value, found.node)
+
+    # ---- calls ----
+
+    def _call(self, found: _Found) -> None:
+        node: ast.Call = found.node
+        name = found.dotted
+        if name is None:
+            return
+        if name in ("iter", "next") and self._asks(Operation(name)):
+            self._hand_over(node, Place(name))
+        elif self._asks(Operation.CALL, name):
+            self._hand_over(node, Place("call", name))
+
+    def _hand_over(self, node: ast.Call, place: Place) -> None:
+        node.args.insert(0, node.func)
+        node.func = self._site(place, node.func)
+
+    # ---- attributes and items ----
+
+    def _attribute(self, found: _Found) -> None:
+        node: ast.Attribute = found.node
+        private = _private(node.attr, found.scope.owner)
+        for name in dict.fromkeys((node.attr, private)):
+            if any(self._asks(operation, name) for operation in _operations(found, _ATTRIBUTE)):
+                site = self._site(Place("attribute", name, private), node)
+                new = _read(site, node.value) if isinstance(node.ctx, ast.Load) else _assigned(site, node.value, node)
+                found.replace(ast.copy_location(new, node))
+                return
+
+    def _item(self, found: _Found) -> None:
+        node: ast.Subscript = found.node
+        if not any(self._asks(operation) for operation in _operations(found, _ITEM)):
+            return
+        site = self._site(Place("item"), node)
+        if isinstance(node.ctx, ast.Load):
+            found.replace(ast.copy_location(_read(site, node.value, node.slice), node))
+        else:
+            both = ast.copy_location(ast.Tuple([node.value, node.slice], ast.Load()), node)
+            found.replace(ast.copy_location(_assigned(site, both, node), node))
+
+    # ---- statements ----
+
+    def _with(self, found: _Found) -> None:
+        for item in found.node.items:
+            item.context_expr = self._around(Place("with"), item.context_expr, item.context_expr)
+
+    def _raise(self, found: _Found) -> None:
+        node: ast.Raise = found.node
+        if node.exc is None:
+            getattr(found.parent, found.field).insert(found.index, self._told(Place("raise"), node))
+            return
+        # The cause is set by the site: an exception is made of a class when both have been evaluated.
+        given = [node.exc] if node.cause is None else [node.exc, node.cause]
+        node.exc = ast.copy_location(ast.Call(self._site(Place("raise"), node.exc), given, []), node)
+        node.cause = None
+
+    def _handler(self, found: _Found) -> None:
+        node: ast.ExceptHandler = found.node
+        node.body.insert(0, self._told(Place("handle"), node))
+
+    def _told(self, place: Place, at: ast.stmt | ast.ExceptHandler) -> ast.stmt:
+        """A statement of its own, on the line where another begins."""
+        site = self._site(place, at)
+        site.end_lineno, site.end_col_offset = at.lineno, at.col_offset
+        call = ast.copy_location(ast.Call(site, [], []), site)
+        return ast.copy_location(ast.Expr(call), site)
+
+    # ---- coroutines and generators ----
+
+    def _await(self, found: _Found) -> None:
+        found.node.value = self._around(Place("await"), found.node.value, found.node)
+
+    def _yield(self, found: _Found) -> None:
+        node: ast.Yield = found.node
+        name = found.scope.function
+        if self._asks(Operation.YIELD, name):
+            given = node.value or ast.copy_location(ast.Constant(None), node)
+            node.value = self._around(Place("yield", name), given, given)
+        if self._asks(Operation.RESUME, name):
+            found.replace(self._around(Place("resume", name), node, node))
+
+    # ---- definitions ----
+
+    def _decorate(self, tree: ast.Module) -> None:
+        chosen = self._plan.definitions
+        pending: list[ast.AST] = list(tree.body)
+        while pending:
+            node = pending.pop()
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                if "*" in chosen or node.name in chosen:
+                    # A class is told when its decorators are done with it, a function before.
+                    outer = isinstance(node, ast.ClassDef)
+                    at = node.decorator_list[0] if outer and node.decorator_list else node
+                    decorator = ast.copy_location(ast.Name(DEFINED, ast.Load()), at)
+                    node.decorator_list.insert(0 if outer else len(node.decorator_list), decorator)
+            elif isinstance(node, ast.stmt):
+                pending.extend(child for child in ast.iter_child_nodes(node) if isinstance(child, _BLOCKS))
+
+
+_ITERATION = frozenset({Operation.ITER, Operation.NEXT})
+_ATTRIBUTE: dict[type, Operation] = {ast.Load: Operation.GET, ast.Store: Operation.SET, ast.Del: Operation.DELETE}
+_ITEM: dict[type, Operation] = {
+    ast.Load: Operation.GET_ITEM,
+    ast.Store: Operation.SET_ITEM,
+    ast.Del: Operation.DELETE_ITEM,
+}
+_LOOP, _SPREAD = Place("loop"), Place("spread")
+_BLOCKS = (ast.stmt, ast.ExceptHandler, ast.match_case)
+
+
+def _operations(found: _Found, by_context: Mapping[type, Operation]) -> tuple[Operation, ...]:
+    """What is done with an attribute or item: `+=` reads it, too."""
+    operation = by_context[type(found.node.ctx)]
+    if isinstance(found.parent, ast.AugAssign) and found.field == "target":
+        return by_context[ast.Load], operation
+    return (operation,)
+
+
+def _read(site: ast.expr, *arguments: ast.expr) -> ast.expr:
+    return ast.Call(site, list(arguments), [])
+
+
+def _assigned(site: ast.expr, key: ast.expr, node: ast.Attribute | ast.Subscript) -> ast.expr:
+    """A target wherever the other was one: evaluated when that would have been."""
+    return ast.Subscript(site, key, node.ctx)
+
+
+def _private(name: str, owner: str) -> str:
+    """The name of an attribute as code in a class has it."""
+    owner = owner.lstrip("_")
+    return f"_{owner}{name}" if owner and name.startswith("__") and not name.endswith("__") else name
+
+
+def _iterating_at(whole: ast.AST, iterable: ast.expr) -> ast.AST:
+    """Where tracebacks say that a loop or comprehension gets its iterator."""
+    return iterable if sys.version_info >= (3, 13) else whole
+
+
+def _dotted(node: ast.expr) -> str | None:
+    """A name with dots, as it is written."""
+    parts = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else None
+
+
+def _walk(tree: ast.AST, wanted: Mapping[type, object]) -> Iterator[_Found]:
+    """The nodes of some types, outer ones first."""
+    pending: list[tuple[Any, _Scope]] = [(tree, _Scope())]
+    while pending:
+        parent, outer = pending.pop()
+        inner = _inside(parent, outer)
+        for name in parent._fields:
+            if name in _UNTOUCHED:
+                continue
+            value = getattr(parent, name, None)
+            scope = inner if name == "body" else outer
+            if isinstance(value, list):
+                for index, item in enumerate(value):
+                    if isinstance(item, ast.AST):
+                        if type(item) in wanted:
+                            yield _found(item, parent, name, index, scope)
+                        pending.append((item, scope))
+            elif isinstance(value, ast.AST):
+                if type(value) in wanted:
+                    yield _found(value, parent, name, None, scope)
+                pending.append((value, scope))
+
+
+def _found(node: Any, parent: Any, field: str, index: int | None, scope: _Scope) -> _Found:  # noqa: ANN401 - any node
+    return _Found(node, parent, field, index, scope, _dotted(node.func) if type(node) is ast.Call else None)
+
+
+def _inside(node: ast.AST, scope: _Scope) -> _Scope:
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return scope._replace(function=node.name)
+    if isinstance(node, ast.Lambda):
+        return scope._replace(function="<lambda>")
+    if isinstance(node, ast.ClassDef):
+        return _Scope(owner=node.name)
+    return scope

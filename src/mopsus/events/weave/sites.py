@@ -1,0 +1,157 @@
+"""Stage 4: what rewritten code refers to, and which taps are served there.
+
+Code of a module that loops, reads an attribute and so on is rewritten to refer to a *site*: a native object that does
+what was written and serves taps. All places of a module that are alike share one. Sites are built-in names, so that
+the namespace of a module stays as its author left it, and they outlive the weaving: without taps they only do what
+was written.
+"""
+
+from __future__ import annotations
+
+import builtins
+import hashlib
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+from mopsus._core import Site
+from mopsus.events.weave.joinpoints import Operation, Rewrite, Tap
+
+DEFINED = "__mopsus_defined__"
+"""The built-in decorator of functions in the main program."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What sites of one sort do, in the order in which they take their taps."""
+
+    operations: tuple[Operation, ...]
+    native: str
+    """How the core calls it."""
+
+
+KINDS = {
+    "loop": Kind((Operation.ITER, Operation.NEXT), "loop"),
+    "spread": Kind((Operation.ITER, Operation.NEXT), "spread"),
+    "iter": Kind((Operation.ITER,), "function"),
+    "next": Kind((Operation.NEXT,), "function"),
+    "attribute": Kind((Operation.GET, Operation.SET, Operation.DELETE), "attribute"),
+    "item": Kind((Operation.GET_ITEM, Operation.SET_ITEM, Operation.DELETE_ITEM), "item"),
+    "call": Kind((Operation.CALL,), "call"),
+    "with": Kind((Operation.ENTER, Operation.EXIT), "with"),
+    "raise": Kind((Operation.RAISE,), "raise"),
+    "handle": Kind((Operation.HANDLE,), "handle"),
+    "await": Kind((Operation.AWAIT,), "await"),
+    "yield": Kind((Operation.YIELD,), "pass"),
+    "resume": Kind((Operation.RESUME,), "pass"),
+}
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """Which site: its kind, and what it is about if it is about one thing.
+
+    That is an attribute, a called name, or the function in which something is yielded. `name` is what rewrites ask
+    for; an attribute may really be called `attribute`, because it is private to its class.
+    """
+
+    kind: str
+    name: str = ""
+    attribute: str = ""
+
+
+def builtin_name(module: str, place: Place) -> str:
+    """The name under which code of a module finds a site."""
+    told = f"{module}/{place.name}/{place.attribute}"
+    return f"__mopsus_{place.kind}_{hashlib.blake2s(told.encode(), digest_size=6).hexdigest()}__"
+
+
+def concerns(rewrite: Rewrite, module: str, *, own: bool) -> bool:
+    """Whether code of a module is rewritten for it.
+
+    `own`: the module is neither of the standard library nor installed.
+    """
+    if rewrite.within:
+        return any(fnmatchcase(module, pattern) for pattern in rewrite.within)
+    return own
+
+
+class Sites:
+    """All sites of the process."""
+
+    def __init__(self) -> None:
+        self._sites: dict[tuple[str, Place], Site] = {}
+        self._own: dict[str, bool] = {}
+        self._active: list[tuple[Rewrite, ...]] = []
+        self._decorators: list[Callable[[Any], Any]] = []
+
+    def start(self, rewrites: tuple[Rewrite, ...], defined: Callable[[Any], Any]) -> None:
+        """Serve the taps of these, in code that was rewritten before as well."""
+        self._active.append(rewrites)
+        self._decorators.append(defined)
+        setattr(builtins, DEFINED, self._defined)
+        self._tap(self._sites)
+
+    def stop(self, rewrites: tuple[Rewrite, ...], defined: Callable[[Any], Any]) -> None:
+        """Serve them no more."""
+        self._active.remove(rewrites)
+        self._decorators.remove(defined)
+        self._tap(self._sites)
+
+    def need(self, module: str, places: Iterable[Place], *, own: bool) -> None:
+        """Have the sites that code of this module refers to."""
+        self._own[module] = own
+        for place in places:
+            key = (module, place)
+            if key not in self._sites:
+                site = self._sites[key] = Site(KINDS[place.kind].native, self._subject(place))
+                setattr(builtins, builtin_name(module, place), site)
+                self._tap([key])
+
+    def _defined(self, member: object) -> object:
+        for decorate in self._decorators:
+            member = decorate(member)
+        return member
+
+    def _tap(self, keys: Iterable[tuple[str, Place]]) -> None:
+        for module, place in keys:
+            taps = [self._taps(module, place, operation) for operation in KINDS[place.kind].operations]
+            self._sites[module, place].tap(*taps, *[()] * (3 - len(taps)))
+
+    def _taps(self, module: str, place: Place, operation: Operation) -> tuple[Tap, ...]:
+        return tuple(
+            rewrite.tap
+            for rewrites in self._active
+            for rewrite in rewrites
+            if rewrite.operation is operation
+            and (not rewrite.names or place.name in rewrite.names)
+            and concerns(rewrite, module, own=self._own[module])
+        )
+
+    def _subject(self, place: Place) -> object:
+        match place.kind:
+            case "iter":
+                return iter
+            case "next":
+                return next
+            case "attribute":
+                return sys.intern(place.attribute)
+            case "call":
+                return self._callee(place.name)
+        return None
+
+    def _callee(self, name: str) -> object:
+        """What a called name stands for, if that can be said; it may be written without its module."""
+        if hasattr(builtins, name):
+            return getattr(builtins, name)
+        asked = {each for rewrites in self._active for rewrite in rewrites for each in rewrite.names}
+        for full in sorted(each for each in asked if each == name or each.endswith("." + name)):
+            module, _, attribute = full.rpartition(".")
+            if module in sys.modules and hasattr(sys.modules[module], attribute):
+                return getattr(sys.modules[module], attribute)
+        return None
+
+
+SITES = Sites()

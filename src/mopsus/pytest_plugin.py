@@ -1,0 +1,58 @@
+"""The pytest plugin: `pytest --mopsus SPEC` watches the tests against specs.
+
+Every pytest run in an environment with Mopsus imports this module, so it has the options and nothing else; the
+work is in `mopsus.testing`, loaded when a spec is given.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+WATCH = "mopsus-watch"
+"""The name under which the watching plugin is registered."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The options, all of which do nothing without `--mopsus`."""
+    group = parser.getgroup("mopsus", "watch the tests against specifications")
+    add = group.addoption
+    add("--mopsus", action="append", metavar="SPEC", help="Watch the tests against the specs in this file; repeatable.")
+    add("--mopsus-fail", action="store_true", help="Let a test fail that causes a violation.")
+    add(
+        "--mopsus-baseline",
+        metavar="FILE",
+        help="Accept the violations listed in this file.",
+    )
+    add(
+        "--mopsus-write-baseline",
+        action="store_true",
+        help="Write the violations of this run to the baseline file, by default mopsus-baseline.json, and accept them.",
+    )
+    add("--mopsus-junit", metavar="FILE", help="Write what was found as JUnit XML, a test case per property.")
+    add("--mopsus-sarif", metavar="FILE", help="Write what was found as SARIF 2.1.0.")
+    add("--mopsus-html", metavar="FILE", help="Write what was found as a self-contained HTML page.")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    """Begin to watch before anything of the project is imported."""
+    _start(early_config, early_config.known_args_namespace.mopsus)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Begin to watch, if the plugin itself was loaded too late for the hook above; from here on all is known."""
+    _start(config, config.option.mopsus)
+    if config.option.mopsus:
+        from mopsus.testing import configure
+
+        watch = config.pluginmanager.get_plugin(WATCH)
+        assert watch is not None
+        configure(config, watch)
+
+
+def _start(config: pytest.Config, files: list[str] | None) -> None:
+    if files and not config.pluginmanager.has_plugin(WATCH):
+        from mopsus.testing import start
+
+        config.pluginmanager.register(start(config, files), WATCH)

@@ -1,0 +1,204 @@
+"""Where results are shown: all verdicts of a test run, without the accepted ones, as a summary and as files."""
+
+from __future__ import annotations
+
+import io
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mopsus.model import MopsusError, Verdict
+from mopsus.model.text import short_path
+from mopsus.report import Options, RunStats, Summary
+from mopsus.report.baseline import Accepted, Fingerprint, Fingerprints, write_baseline
+from mopsus.report.output import Output
+from mopsus.report.summary import count
+from mopsus.report.terminal import TerminalReporter
+from mopsus.testing.watch import KEY, Watch
+from mopsus.testing.wire import Seen, unpack
+from mopsus.verdict import Group, GroupKey, Groups
+
+SESSION = ""
+"""Who causes what happens outside of all tests."""
+TESTS_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """The accepted violations: which, in which file, and whether the file is to be written anew from this run."""
+
+    root: Path
+    path: Path | None = None
+    accepted: Sequence[Accepted] = ()
+    write: bool = False
+    _known: frozenset[Fingerprint] = field(init=False)
+    key: Fingerprints = field(init=False)
+    """What a verdict is known by."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_known", frozenset(entry.fingerprint for entry in self.accepted))
+        object.__setattr__(self, "key", Fingerprints(self.root))
+
+    def accepts(self, verdict: Verdict) -> bool:
+        """Is the violation a known one?"""
+        return self.key(verdict) in self._known
+
+    def fails(self, verdict: Verdict) -> bool:
+        """Should a test fail that causes this?"""
+        return verdict.violation and not self.write and not self.accepts(verdict)
+
+
+Render = Callable[[Groups, Summary, Options], str]
+
+
+class Findings:
+    """The plugin of the process that shows results, which may also run the tests."""
+
+    def __init__(
+        self,
+        watch: Watch,
+        baseline: Baseline,
+        files: Sequence[tuple[Output, Render]],
+        *,
+        runs_tests: bool,
+        fail: bool,
+    ) -> None:
+        self._options = replace(watch.options, notes=self._notes)
+        self._watch = watch
+        self._baseline = baseline
+        self._files = files
+        self._runs_tests = runs_tests
+        self._fail = fail
+        self._groups = Groups()
+        self._causes: dict[GroupKey, Counter[str]] = {}
+        self._accepted: Counter[Fingerprint] = Counter()
+        self._violations: set[Fingerprint] = set()
+        self._outside = False
+        """Was there something outside of all tests that a test would have failed for?"""
+        self._interrupted = False
+        self._counts: dict[str, Counter[str]] = {}
+        self._started = datetime.now().astimezone()
+        self._failures: list[MopsusError] = []
+
+    # ---- hooks of pytest ----
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self._add(report.nodeid, unpack(getattr(report, KEY, ())))
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: object) -> None:
+        output: Mapping[str, Any] = getattr(node, "workeroutput", None) or {}  # none: the worker crashed
+        if KEY in output:
+            self._add_session(output[KEY])
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if self._runs_tests:
+            self._add_session(self._watch.end())
+        self._interrupted = session.exitstatus == pytest.ExitCode.INTERRUPTED
+        self._write_files(self._summary())
+        if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+            if self._failures:
+                session.exitstatus = pytest.ExitCode.USAGE_ERROR
+            elif self._fail and self._outside:
+                session.exitstatus = pytest.ExitCode.TESTS_FAILED  # no test could fail for it
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        summary, quiet = self._summary(), terminalreporter.verbosity < 0
+        if quiet and not (len(self._groups) or self._failures):
+            return
+        stream = io.StringIO()
+        options = replace(
+            self._options, colour=terminalreporter.hasmarkup, width=terminalreporter._tw.fullwidth, quiet=False
+        )
+        TerminalReporter(stream, options, self._groups).finish(summary)
+        terminalreporter.write_sep("=", "mopsus")
+        failures = [f"error[{failure.code}]: {failure.message}" for failure in self._failures]
+        terminalreporter.write(stream.getvalue() + "".join(f"{line}\n" for line in (*self._remarks(), *failures)))
+
+    # ---- verdicts ----
+
+    def _add(self, cause: str, seen: Sequence[Seen]) -> None:
+        for each in seen:
+            first = each.examples[0]
+            if first.violation:
+                known = self._baseline.key(first)
+                self._violations.add(known)
+                if self._baseline.accepts(first):
+                    self._accepted[known] += each.count
+                    continue
+            self._outside |= cause == SESSION and self._baseline.fails(first)
+            for number, verdict in enumerate(each.examples):
+                rest = each.count - len(each.examples) if number == len(each.examples) - 1 else 0
+                group = self._groups.add(verdict, 1 + rest)
+            self._causes.setdefault(group.key, Counter())[cause] += each.count
+
+    def _add_session(self, data: Mapping[str, Any]) -> None:
+        self._add(SESSION, unpack(data["seen"]))
+        for name, counts in data["counts"].items():
+            self._counts.setdefault(name, Counter()).update(counts)
+
+    def _notes(self, group: Group) -> list[str]:
+        """Which tests caused a finding, those that did so most often first."""
+        causes = self._causes.get(group.key, Counter()).copy()
+        outside = causes.pop(SESSION, 0)
+        shown = [
+            f"in {name}" + (f" ({count(times, 'time')})" if times > 1 else "")
+            for name, times in causes.most_common(TESTS_SHOWN)
+        ]
+        if len(causes) > TESTS_SHOWN:
+            shown.append(f"in {count(len(causes) - TESTS_SHOWN, 'more test')}")
+        if outside:
+            shown.append("outside of all tests")
+        return shown
+
+    # ---- reports ----
+
+    def _summary(self) -> Summary:
+        return Summary(
+            specs=self._options.specs,
+            stats=RunStats(
+                events=sum(counts["events"] for counts in self._counts.values()),
+                specs={name: dict(counts) for name, counts in self._counts.items() if name},
+            ),
+            warnings=self._watch.warnings,
+            started=self._started,
+            interrupted=self._interrupted,
+        )
+
+    def _write_files(self, summary: Summary) -> None:
+        for output, render in self._files:
+            try:
+                output.write(render(self._groups, summary, self._options))
+                output.commit()
+            except MopsusError as error:  # the other reports are wanted all the same
+                self._failures.append(error)
+        baseline = self._baseline
+        if baseline.write and baseline.path is not None:
+            try:
+                write_baseline(baseline.path, self._violations, baseline.accepted)
+            except MopsusError as error:
+                self._failures.append(error)
+
+    def _remarks(self) -> list[str]:
+        """What the baseline did, and errors in specs, a line each."""
+        baseline = self._baseline
+        name = short_path(str(baseline.path))
+        remarks = []
+        if baseline.write:
+            remarks.append(f"{count(len(self._violations), 'known violation')} written to {name}")
+        elif baseline.path is not None:
+            stale = len({entry.fingerprint for entry in baseline.accepted} - self._accepted.keys())
+            found = f"{count(self._accepted.total(), 'violation')} accepted by {name}"
+            remarks.append(found + (f"; {stale:,} of its entries did not occur" if stale else ""))
+        for spec, counts in self._counts.items():
+            if counts["faults"]:
+                remarks.append(f"{count(counts['faults'], 'error')} in the code of {spec}, told in the log `mopsus`")
+            if not counts["events"] and "" not in self._counts:
+                remarks.append(f"no event of {spec} happened: do its pointcuts name what the tests use?")
+        return remarks

@@ -1,0 +1,148 @@
+"""How a watched test run begins: specs read, the program woven, and each process given its part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from mopsus.cli.children import Children, Outbox, count_events
+from mopsus.cli.failure import render_error
+from mopsus.cli.reporting import can_draw, draw_svg
+from mopsus.cli.specs import load_specs
+from mopsus.events.weave.api import weave
+from mopsus.model import MopsusError, Verdict
+from mopsus.report import Options
+from mopsus.report.baseline import read_baseline
+from mopsus.report.output import Output
+from mopsus.testing.asserts import weave_test_modules
+from mopsus.testing.findings import Baseline, Findings
+from mopsus.testing.watch import Counts, Watch
+from mopsus.verdict.explain import HISTORY
+
+if TYPE_CHECKING:
+    from mopsus.logics import CompiledSpec
+
+DEFAULT_BASELINE = "mopsus-baseline.json"
+RENDERERS = {
+    "junit": "mopsus.report.junit:render_junit",
+    "sarif": "mopsus.report.sarif:render_sarif",
+    "html": "mopsus.report.html:render_html",
+}
+
+
+def start(config: pytest.Config, files: Sequence[str]) -> Watch:
+    """Begin to watch against the specs in the files; `UsageError` if that cannot be."""
+    try:
+        paths = [_find(config, name) for name in files]
+        compiled, warnings = load_specs(paths)
+        watch = Watch(_options(compiled), warnings)
+        watch.begin(partial(_Woven, config, paths, compiled))
+    except MopsusError as error:
+        raise pytest.UsageError(render_error(error)) from error
+    config.add_cleanup(watch.close)
+    return watch
+
+
+def configure(config: pytest.Config, watch: Watch) -> None:
+    """Give the process its part, once it is known what it is. `watch` is what `start` gave."""
+    option = config.option
+    # Workers of pytest-xdist get the options, but not the folder they were given in.
+    option.mopsus = [str(_find(config, name)) for name in option.mopsus]
+    try:
+        baseline = _baseline(config)
+        if option.mopsus_fail:
+            watch.fail_if(baseline.fails)
+        if hasattr(config, "workerinput"):
+            return
+        distributed = config.getoption("dist", "no") != "no" and bool(config.getoption("tx", None))
+        if distributed:  # the workers watch
+            config.pluginmanager.unregister(watch)
+            watch.end()
+        outputs = [
+            (Output(config.invocation_params.dir / path), _renderer(name))
+            for name in RENDERERS
+            if (path := config.getoption(f"mopsus_{name}"))
+        ]
+    except MopsusError as error:
+        raise pytest.UsageError(render_error(error)) from error
+    findings = Findings(watch, baseline, outputs, runs_tests=not distributed, fail=option.mopsus_fail)
+    config.pluginmanager.register(findings, "mopsus-findings")
+
+
+def _find(config: pytest.Config, name: str) -> Path:
+    """A file that was named on the command line, or below the root by the configuration of the project."""
+    here = config.invocation_params.dir / name
+    return here if here.exists() else next(filter(Path.exists, [config.rootpath / name]), here)
+
+
+def _baseline(config: pytest.Config) -> Baseline:
+    option = config.option
+    if option.mopsus_baseline is None and not option.mopsus_write_baseline:
+        return Baseline(config.rootpath)
+    given: str | None = option.mopsus_baseline
+    path = config.rootpath / DEFAULT_BASELINE if given is None else _find(config, given)
+    option.mopsus_baseline = str(path)
+    known = read_baseline(path) if path.exists() or not option.mopsus_write_baseline else ()
+    # A run that writes a baseline accepts nothing beforehand: all that it finds is written.
+    return Baseline(config.rootpath, path, known, option.mopsus_write_baseline)
+
+
+def _options(compiled: dict[str, CompiledSpec]) -> Options:
+    machines = {
+        (name, prop.name): machine
+        for name, each in compiled.items()
+        for prop, machine in zip(each.spec.properties, each.machines, strict=True)
+    }
+    specs = tuple(each.spec for each in compiled.values())
+    return Options(specs=specs, machines=machines, draw=draw_svg if can_draw() else None)
+
+
+def _renderer(name: str) -> Callable[..., str]:
+    module, _, function = RENDERERS[name].partition(":")
+    render: Callable[..., str] = getattr(import_module(module), function)
+    return render
+
+
+class _Woven:
+    """The tests and the program under them, woven, and the processes that they start."""
+
+    def __init__(
+        self,
+        config: pytest.Config,
+        paths: Sequence[Path],
+        compiled: dict[str, CompiledSpec],
+        on_verdict: Callable[[Verdict], object],
+    ) -> None:
+        self._on_verdict = on_verdict
+        self._events_elsewhere = 0
+        self._program = weave(*compiled.values(), on_verdict=lambda verdict: self._on_verdict(verdict)).start()
+        self._leave_test_modules = weave_test_modules(config)
+        self._children = Children(
+            paths, HISTORY, True, self._forked, lambda: count_events(self._program.monitors.values())
+        )
+        self._children.__enter__()
+
+    def elsewhere(self) -> Iterator[Verdict]:
+        """Verdicts that came since this was asked last in other processes."""
+        for verdict, events in self._children.messages():
+            self._events_elsewhere += events
+            if verdict is not None:
+                yield verdict
+
+    def stop(self) -> Counts:
+        """Take everything back that was woven; gives what was counted, under no name what other processes counted."""
+        self._leave_test_modules()
+        self._children.__exit__(None, None, None)
+        counts = {
+            name: {"events": stats.events, "created": stats.created, "faults": stats.faults}
+            for name, stats in self._program.stop().items()
+        }
+        return counts | ({"": {"events": self._events_elsewhere}} if self._events_elsewhere else {})
+
+    def _forked(self, outbox: Outbox) -> None:
+        self._on_verdict = outbox.add

@@ -1,0 +1,40 @@
+"""Stage 5: the line of code that an event of a program came from.
+
+Only for events of a running program: a trace says of itself where its events happened, and what it says must not
+make a report read files.
+"""
+
+from __future__ import annotations
+
+import re
+
+from mopsus.model import Verdict, WitnessEvent
+from mopsus.model.text import printable
+
+CODE_LIMIT = 120
+
+_FILE_LINE = re.compile(r"(?P<file>.+?):(?P<line>[1-9]\d{0,8})(?::(?P<column>[1-9]\d{0,8}))?", re.DOTALL)
+
+
+def file_line(location: str) -> tuple[str, int, int | None] | None:
+    """File, line and, if given, column of a location `file:line` or `file:line:column`; None if it is none."""
+    found = _FILE_LINE.fullmatch(location)
+    if found is None:
+        return None
+    return found["file"], int(found["line"]), int(found["column"]) if found["column"] else None
+
+
+def code_of(item: Verdict | WitnessEvent) -> str:
+    """The line of code at the item's location, on one line, cut and harmless; nothing if it cannot be had.
+
+    The file is read when it is asked for, so a program that changes its own sources may show others.
+    """
+    if item.row is not None or item.location is None:
+        return ""
+    place = file_line(item.location)
+    if place is None:
+        return ""
+    import linecache  # knows sources inside archives, and those of interactive sessions
+
+    linecache.checkcache(place[0])
+    return printable(linecache.getline(place[0], place[1]).strip(), CODE_LIMIT)

@@ -1,0 +1,108 @@
+"""Stage 5: verdicts as plain data, for the way from one process to another.
+
+Numbers, texts, bytes, tuples, lists and dictionaries only: what every carrier can send.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from mopsus.model import ObjectRef, Severity, Value, Verdict, WitnessEvent
+from mopsus.model.value import Scalar
+
+_INT_BITS = 31
+"""Larger integers are sent as text: not every carrier can send every one."""
+_PLAIN: tuple[type, ...] = (bool, int, float, bytes, type(None))
+
+
+def pack_verdict(verdict: Verdict) -> dict[str, Any]:
+    """As plain data. A value of a type of its own arrives as its `repr`."""
+    return {
+        "spec": _text(verdict.spec),
+        "property": _text(verdict.property),
+        "category": _text(verdict.category),
+        "truth": verdict.truth,
+        "final": verdict.final,
+        "severity": verdict.severity.value,
+        "binding": _pack_binding(verdict.binding),
+        "witness": [
+            {"event": _text(item.event), "binding": _pack_binding(item.binding), **_pack_place(item)}
+            for item in verdict.witness
+        ],
+        **_pack_place(verdict),
+    }
+
+
+def unpack_verdict(data: Mapping[str, Any]) -> Verdict:
+    """What `pack_verdict` was given."""
+    return Verdict(
+        spec=data["spec"],
+        property=data["property"],
+        category=data["category"],
+        truth=data["truth"],
+        final=data["final"],
+        severity=Severity(data["severity"]),
+        binding=_unpack_binding(data["binding"]),
+        witness=tuple(
+            WitnessEvent(
+                event=item["event"],
+                binding=_unpack_binding(item["binding"]),
+                location=item["location"],
+                time=_unpack_time(item["time"]),
+                row=item["row"],
+            )
+            for item in data["witness"]
+        ),
+        location=data["location"],
+        time=_unpack_time(data["time"]),
+        row=data["row"],
+    )
+
+
+def _pack_place(item: Verdict | WitnessEvent) -> dict[str, Any]:
+    location = None if item.location is None else _text(item.location)
+    return {"location": location, "time": _pack_value(item.time), "row": item.row}
+
+
+def _pack_binding(binding: Mapping[str, Value]) -> dict[str, Any]:
+    return {_text(name): _pack_value(value) for name, value in binding.items()}
+
+
+def _pack_value(value: Value) -> Any:  # noqa: ANN401 - plain data has no narrower type
+    if type(value) is int and value.bit_length() >= _INT_BITS:
+        return {"int": hex(value)}
+    if type(value) in _PLAIN:
+        return value
+    if type(value) is str:
+        return _text(value)
+    if type(value) is tuple:
+        return tuple(map(_pack_value, value))
+    if not isinstance(value, ObjectRef):
+        value = ObjectRef(type(value).__name__, 0, repr(value))
+    return {"type": _text(value.type), "serial": value.serial, "text": _text(value.text)}
+
+
+def _unpack_binding(data: Mapping[str, Any]) -> dict[str, Value]:
+    return {name: _unpack_value(value) for name, value in data.items()}
+
+
+def _unpack_value(data: Any) -> Value:  # noqa: ANN401 - plain data has no narrower type
+    if isinstance(data, dict) and "int" in data:
+        return int(data["int"], 16)
+    if isinstance(data, dict):
+        return ObjectRef(data["type"], data["serial"], data["text"])
+    if isinstance(data, tuple | list):
+        return tuple(map(_unpack_value, data))
+    plain: Scalar = data
+    return plain
+
+
+def _unpack_time(data: Any) -> float | int | None:  # noqa: ANN401 - plain data has no narrower type
+    time = _unpack_value(data)
+    return time if isinstance(time, int | float) else None
+
+
+def _text(text: str) -> str:
+    """Text that can be encoded: a lone surrogate cannot."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")

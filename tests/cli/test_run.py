@@ -1,0 +1,280 @@
+"""`mopsus run`: programs as their users start them."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import pytest
+
+SPEC = """
+DoubleClose(f: Door) {
+    event close before(f) : call(Door.close) && target(f)
+    event open before(f) : call(Door.open) && target(f)
+    ere : (close open)* close close
+    @match
+}
+"""
+
+PROGRAM = """
+import sys
+
+class Door:
+    def open(self): pass
+    def close(self): pass
+
+def main(arguments):
+    door = Door()
+    door.close()
+    if "twice" in arguments:
+        door.close()
+    print("arguments", *arguments)
+    return door
+
+main(sys.argv[1:])
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "door.mop").write_text(SPEC)
+    (tmp_path / "door.py").write_text(PROGRAM)
+    return tmp_path
+
+
+def mopsus(folder, *arguments, **options):
+    command = [sys.executable, "-m", "mopsus", "run", *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, **options)
+
+
+def test_report_goes_to_standard_error(folder):
+    done = mopsus(folder, "door.mop", "--", "door.py", "twice", "--verbose")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "arguments twice --verbose\n"
+    assert "DoubleClose/ere  match" in done.stderr
+    assert "door.py:12" in done.stderr
+    assert "1 violation" in done.stderr
+
+
+def test_violations_can_fail_a_run(folder):
+    assert mopsus(folder, "door.mop", "--fail-on-violation", "--", "door.py", "twice").returncode == 1
+    assert mopsus(folder, "door.mop", "--fail-on-violation", "--", "door.py", "once").returncode == 0
+
+
+def test_json_has_locations(folder):
+    mopsus(folder, "door.mop", "--json", "-o", "report.json", "--", "door.py", "twice")
+    report = json.loads((folder / "report.json").read_text())
+    verdict = report["verdicts"][0]
+    assert verdict["location"] == str(folder / "door.py") + ":12"
+    assert [item["location"].rpartition(":")[2] for item in verdict["witness"]] == ["10", "12"]
+    assert report["stats"]["events"] == 2
+
+
+def test_other_reports(folder):
+    mopsus(folder, "door.mop", "--sarif", "s.json", "--junit", "j.xml", "--html", "h.html", "--", "door.py", "twice")
+    assert '"startLine":12' in (folder / "s.json").read_text().replace(" ", "")
+    assert "DoubleClose" in (folder / "j.xml").read_text()
+    assert "door.py" in (folder / "h.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("ending", "status", "said"),
+    [
+        ("sys.exit()", 0, ""),
+        ("sys.exit(3)", 3, ""),
+        ("sys.exit(-1)", 255, ""),
+        ("sys.exit('sorry')", 1, "sorry"),
+        ("1 / 0", 1, "ZeroDivisionError"),
+    ],
+)
+def test_status_of_the_program_is_kept(folder, ending, status, said):
+    (folder / "door.py").write_text(PROGRAM + ending + "\n")
+    done = mopsus(folder, "door.mop", "--fail-on-violation", "--", "door.py")
+    assert done.returncode == status
+    assert said in done.stderr
+
+
+def test_traceback_is_the_programs_own(folder):
+    (folder / "door.py").write_text(
+        PROGRAM + "class Broken(Door):\n    def close(self):\n        raise ValueError('x')\nBroken().close()\n"
+    )
+    spec = SPEC.replace("Door.close", "Door+.close")
+    (folder / "door.mop").write_text(spec)
+    woven = mopsus(folder, "door.mop", "-q", "--", "door.py").stderr
+    plain = subprocess.run([sys.executable, "door.py"], cwd=folder, capture_output=True, text=True).stderr
+    assert woven.startswith(plain)
+
+
+def test_syntax_error_of_the_program(folder):
+    (folder / "door.py").write_text("def f(:\n")
+    done = mopsus(folder, "door.mop", "--", "door.py")
+    assert done.returncode == 1
+    assert "SyntaxError" in done.stderr
+
+
+def test_module_and_its_arguments(folder):
+    for arguments in (["door.mop", "-m", "door", "--", "twice", "-x"], ["door.mop", "--", "-m", "door", "twice", "-x"]):
+        done = mopsus(folder, *arguments)
+        assert done.stdout == "arguments twice -x\n", done.stderr
+        assert "1 violation" in done.stderr
+
+
+def test_package_and_folder(folder):
+    (folder / "pack").mkdir()
+    (folder / "pack" / "__init__.py").write_text("")
+    (folder / "pack" / "__main__.py").write_text("from . import doors\ndoors.main(['twice'])\n")
+    (folder / "pack" / "doors.py").write_text(PROGRAM)
+    done = mopsus(folder, "door.mop", "-m", "pack")
+    assert "1 violation" in done.stderr
+    (folder / "pack" / "__main__.py").write_text("import doors\ndoors.main(['twice'])\n")
+    done = mopsus(folder, "door.mop", "--", "pack")
+    assert "1 violation" in done.stderr, done.stderr
+
+
+def test_main_program_sees_itself_as_main(folder):
+    (folder / "door.py").write_text(
+        "import sys, pickle\nclass Door:\n    def close(self): pass\n    def open(self): pass\n"
+        "assert sys.modules['__main__'].Door is Door\nassert __name__ == '__main__' and __spec__ is None\n"
+        "assert pickle.loads(pickle.dumps(Door.close)) is Door.close\nprint(__file__, sys.argv, sys.path[0])\n"
+    )
+    woven = mopsus(folder, "door.mop", "-q", "--", "door.py", "a")
+    plain = subprocess.run([sys.executable, "door.py", "a"], cwd=folder, capture_output=True, text=True)
+    assert plain.returncode == 0, plain.stderr
+    assert woven.stdout == plain.stdout, woven.stderr
+
+
+def test_threads_are_waited_for(folder):
+    (folder / "door.py").write_text(
+        PROGRAM
+        + textwrap.dedent("""
+        import threading, time
+        def late():
+            time.sleep(0.2)
+            main(["twice"])
+        threading.Thread(target=late).start()
+        """)
+    )
+    assert "1 violation" in mopsus(folder, "door.mop", "--", "door.py").stderr
+
+
+def test_interrupt(folder):
+    (folder / "door.py").write_text(PROGRAM + "import time\nprint('ready', flush=True)\ntime.sleep(60)\n")
+    command = [sys.executable, "-m", "mopsus", "run", "door.mop", "--", "door.py", "twice"]
+    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    while process.stdout.readline() != "ready\n":
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "KeyboardInterrupt" in said
+    assert "1 violation" in said
+
+
+def test_explanation_of_weaving(folder):
+    (folder / "door.mop").write_text(SPEC.replace("Door.open)", "Door.opens)"))
+    done = mopsus(folder, "door.mop", "--explain-weaving", "--", "door.py")
+    assert "at __main__.Door.close" in done.stderr
+    assert "Door.opens: no such function or method" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["door.mop"], "no program given"),
+        (["door.py"], "no spec given"),
+        (["door.mop", "--", "nowhere.py"], "there is no program nowhere.py"),
+        (["door.mop", "-m", "no.such.module"], "there is no module no.such.module"),
+        (["door.mop", "--", "-m"], "no program given"),
+    ],
+)
+def test_wrong_use(folder, arguments, said):
+    done = mopsus(folder, *arguments)
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+def test_functions_of_the_main_program(folder):
+    (folder / "door.mop").write_text("Calls { event go before() : call(go) ere : go go @match }\n")
+    (folder / "door.py").write_text("def go():\n    return 1\ngo()\ngo()\n")
+    assert "1 violation" in mopsus(folder, "door.mop", "--", "door.py").stderr
+
+
+def test_fault_in_a_handler_does_not_reach_the_program(folder):
+    (folder / "door.mop").write_text(SPEC.replace("@match", "@match { 1 / 0 }"))
+    done = mopsus(folder, "door.mop", "--", "door.py", "twice")
+    assert done.returncode == 0
+    assert done.stdout == "arguments twice\n"
+    assert "ZeroDivisionError" in done.stderr
+
+
+CHILDREN = """
+import multiprocessing, os, subprocess, sys
+from doors import Door
+
+def work(count):
+    door = Door()
+    for _ in range(count):
+        door.close()
+
+if __name__ == "__main__":
+    how = sys.argv[1]
+    if how == "os.fork":
+        pid = os.fork()
+        work(2)
+        if pid:
+            os.waitpid(pid, 0)
+        sys.exit(0 if pid else 5)
+    if how == "subprocess":
+        subprocess.run([sys.executable, "-c", "import work; work.work(2)"], check=True)
+    else:
+        process = multiprocessing.get_context(how).Process(target=work, args=(2,))
+        process.start()
+        process.join()
+    work(2)
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "count"), [("os.fork", 2), ("fork", 2), ("spawn", 2), ("forkserver", 2), ("subprocess", 1)]
+)
+def test_processes_that_the_program_starts(folder, how, count):
+    (folder / "doors.py").write_text("class Door:\n    def open(self): pass\n    def close(self): pass\n")
+    (folder / "work.py").write_text(CHILDREN)
+    done = mopsus(folder, "door.mop", "--json", "-o", "report.json", "--", "work.py", how)
+    assert done.returncode == 0, done.stderr
+    report = json.loads((folder / "report.json").read_text())
+    assert sum(verdict.get("count", 1) for verdict in report["verdicts"]) == count, done.stderr
+    assert report["stats"]["events"] == 2 * count
+
+
+def test_subprocesses_by_environment(folder, monkeypatch):
+    (folder / "doors.py").write_text("class Door:\n    def open(self): pass\n    def close(self): pass\n")
+    (folder / "work.py").write_text(CHILDREN)
+    monkeypatch.setenv("MOPSUS_SUBPROCESSES", "1")
+    done = mopsus(folder, "door.mop", "--json", "-o", "report.json", "--", "work.py", "subprocess")
+    report = json.loads((folder / "report.json").read_text())
+    assert len(report["verdicts"]) == 2, done.stderr
+    assert report["stats"]["events"] == 4
+
+
+def test_pools_of_threads_end(folder):
+    (folder / "door.py").write_text(
+        PROGRAM
+        + "from concurrent.futures import ThreadPoolExecutor\nimport atexit\natexit.register(main, ['twice'])\n"
+        + "pool = ThreadPoolExecutor()\npool.submit(main, ['twice'])\n"
+    )
+    done = mopsus(folder, "door.mop", "--", "door.py")
+    assert "2 violations" in done.stderr, done.stderr
+
+
+def test_spec_that_saw_nothing_is_named(folder):
+    (folder / "door.mop").write_text(SPEC + "\nTrace(i) { event a(i) ere : a }\n")
+    (folder / "empty.py").write_text("pass\n")
+    done = mopsus(folder, "door.mop", "--", "empty.py")
+    assert done.stderr.count("WEAVE-003") == 2
+    assert "none of them names a point of a program" in done.stderr
