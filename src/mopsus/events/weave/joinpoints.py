@@ -108,9 +108,9 @@ class Operation(StrEnum):
 class Rewrite:
     """A tap on an operation in rewritten code.
 
-    `names` are the attributes (of `get`, `set`, `delete`) or the called names (of `call`, dotted as they may be written)
-    that it is about; empty: all. `within` are globs of modules (`pkg.*`) whose code is rewritten for it; empty: all that
-    are imported while weaving and do not belong to the standard library or to installed packages.
+    `names` are the attributes (of `get`, `set`, `delete`) or the called names (of `call`, dotted as they may be
+    written) that it is about; empty: all. `within` are globs of modules (`pkg.*`) whose code is rewritten for it; empty:
+    all that are imported while weaving and do not belong to the standard library or to installed packages.
     """
 
     operation: Operation
@@ -121,7 +121,7 @@ class Rewrite:
 
 @dataclass(frozen=True, slots=True)
 class Advised:
-    """A place where a callable stands, and the taps on its calls: `holder` is a module or class, `name` an attribute."""
+    """A place where a callable stands, and the taps on its calls: an attribute `name` of a module or class `holder`."""
 
     holder: object
     name: str
