@@ -80,6 +80,10 @@ def same(member: object) -> object:
     return member
 
 
+def _calling(function: Callable[..., object], arguments: tuple[Any, ...]) -> Side:
+    return Side(lambda _: function(*arguments))
+
+
 def rows(scale: float) -> list[Row]:
     """All rows of this benchmark."""
     count = int(ELEMENTS * scale)
@@ -100,8 +104,8 @@ def rows(scale: float) -> list[Row]:
         result = []
         for case, (name, arguments, goal) in cases.items():
             sides = {
-                "ours": Side(lambda _, name=name, arguments=arguments: woven[name](*arguments)),
-                "plain loop": Side(lambda _, name=name, arguments=arguments: plain[name](*arguments)),
+                "ours": _calling(woven[name], arguments),
+                "plain loop": _calling(plain[name], arguments),
             }
             if name == "empty":
                 sides["pass-through"] = Side(lambda _: plain["empty"](itertools.chain(items)))

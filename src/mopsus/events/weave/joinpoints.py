@@ -109,8 +109,8 @@ class Rewrite:
     """A tap on an operation in rewritten code.
 
     `names` are the attributes (of `get`, `set`, `delete`) or the called names (of `call`, dotted as they may be
-    written) that it is about; empty: all. `within` are globs of modules (`pkg.*`) whose code is rewritten for it; empty:
-    all that are imported while weaving and do not belong to the standard library or to installed packages.
+    written) that it is about; empty: all. `within` are globs of modules (`pkg.*`) whose code is rewritten for it;
+    empty: all that are imported while weaving and do not belong to the standard library or to installed packages.
     """
 
     operation: Operation
