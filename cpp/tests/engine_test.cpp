@@ -271,7 +271,7 @@ TEST(history_keeps_the_last_events_of_every_slice) {
                 REQUIRE(past[n].event == (change == 3 && stamp.row > 200000 ? stamp.row >> 16 : stamp.row) % 9);
             }
         }
-        REQUIRE(history.bytes() < 12000000);
+        REQUIRE(history.bytes() < 16000000);
     }
 }
 
