@@ -194,7 +194,10 @@ def test_hints_name_what_was_probably_meant():
         ('event x(i) named("y")', "a pointcut follows ':', and its parts are joined by '&&' or '||'"),
         ("ere : a @match print(1)", "a handler's body stands in braces"),
         ("%", "expected an event, a property ('logic : formula'), a handler ('@category'), 'var' or '}'"),
-        ("event x before(i) : call(y)", 'for traces write named("name"), row(predicate) or bind(parameter = field)'),
+        (
+            "event x before(i) : call(y)",
+            "bind it by target(…), args(…), or what names it: next(i), returning(x), raising(e), thread(t)",
+        ),
         ("event x after(i) returning", "write 'returning(…)'"),
     ],
 )
