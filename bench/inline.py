@@ -13,7 +13,7 @@ from statistics import median
 from types import ModuleType
 
 from harness import Goal, Row, Side, Timing, measure, quotients
-from specs import spec
+from specs import HAS_NEXT_MACHINE, spec
 
 import mopsus
 
@@ -39,25 +39,12 @@ def run(walks, passes):
             walk.hasnext()
             walk.next()
 """
-HAS_NEXT = """
-HasNext(i) {
+HAS_NEXT = f"""
+HasNext(i) {{
     event hasnext before(i) : call(woven_program.Walk.hasnext) && target(i)
     event next    before(i) : call(woven_program.Walk.next) && target(i)
-    fsm :
-        start [
-            next -> unsafe
-            hasnext -> safe
-        ]
-        safe [
-            next -> start
-            hasnext -> safe
-        ]
-        unsafe [
-            next -> unsafe
-            hasnext -> safe
-        ]
-    @unsafe {}
-}
+    {HAS_NEXT_MACHINE}
+}}
 """
 
 

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import mopsus
 
-HAS_NEXT = """
-HasNext(i) {
-    event hasnext(i)
-    event next(i)
+HAS_NEXT_MACHINE = """
     fsm :
         start [
             next -> unsafe
@@ -22,7 +19,13 @@ HasNext(i) {
             hasnext -> safe
         ]
     @unsafe {}
-}
+"""
+HAS_NEXT = f"""
+HasNext(i) {{
+    event hasnext(i)
+    event next(i)
+    {HAS_NEXT_MACHINE}
+}}
 """
 HAS_NEXT_TABLE = [[1, 2], [1, 0], [1, 2]]
 """The same as a table, for a loop by hand: states start, safe, unsafe; events hasnext, next."""

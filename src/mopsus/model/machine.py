@@ -6,6 +6,7 @@ events, enable and coenable sets) is computed with it, over event names.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -37,7 +38,7 @@ class Remark:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Machine:
+class Machine(ABC):
     """What machines of every kind have in common.
 
     Only categories in `goal` are ever reported, and all analyses are for reports of categories in `goal`.
@@ -62,9 +63,9 @@ class Machine:
         """The goal categories that some trace may reach; all, where that cannot be decided."""
         return self.goal
 
+    @abstractmethod
     def drawing(self) -> Drawing:
         """What a picture of the machine shows; every kind has one."""
-        raise NotImplementedError
 
     def _reports(self) -> str:
         """The last words of a drawing's summary."""

@@ -248,4 +248,4 @@ def _replace_aliases(replaced: dict[int, tuple[object, object]]) -> None:
             if id(value) in replaced:
                 names[name] = replaced[id(value)][1]
             elif type(value) is types.MethodType and id(value.__func__) in replaced:
-                names[name] = types.MethodType(replaced[id(value.__func__)][1], value.__self__)  # type: ignore[arg-type]
+                names[name] = types.MethodType(replaced[id(value.__func__)][1], value.__self__)  # type: ignore[arg-type]  # an advice
