@@ -83,7 +83,6 @@ private:
     std::vector<Hint> hints_;
     std::vector<std::uint64_t> counts_;  // of the bulk loop: twice, ignored rows and then each event
     Recent recent_;
-    std::vector<Hint> ahead_;
     std::int64_t row_ = 0;
     std::string scratch_;
     std::optional<BadRow> stop_;

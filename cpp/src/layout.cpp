@@ -149,7 +149,6 @@ void SlicingEngine::lay_out() {
                     kind.memberships.push_back({leaf, list.ends, list.links});
                 }
         }
-        kind.words = words;
         kind.pool = Pool(words);
     }
 

@@ -82,7 +82,7 @@ private:
         Mask mask = 0;
         unsigned leaf_kind = 0;
         std::vector<std::uint8_t> parameters;  // the record begins with their slots
-        std::uint32_t states = 0, serial = 0, flags = 0, leaf = 0, past = 0, user = 0, words = 0;
+        std::uint32_t states = 0, serial = 0, flags = 0, leaf = 0, past = 0, user = 0;
         std::vector<Membership> memberships;
         std::vector<unsigned> below;  // kinds of less informative instances
         Pool pool;
