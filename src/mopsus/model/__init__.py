@@ -19,14 +19,17 @@ from mopsus.model.spec import (
     Variable,
 )
 from mopsus.model.stack import StackMachine
+from mopsus.model.symbolic import SymbolicMachine
+from mopsus.model.term import Atom, Pid, Reference
 from mopsus.model.timed import DISORDERED, TIMED_VERDICTS, UNTIMED, FormulaPart, TimedKind, TimedMachine, TimedOperator
 from mopsus.model.value import ObjectRef, Scalar, Value
-from mopsus.model.verdict import Verdict, WitnessEvent
+from mopsus.model.verdict import Step, Verdict, WitnessEvent
 
 __all__ = [
     "DISORDERED",
     "TIMED_VERDICTS",
     "UNTIMED",
+    "Atom",
     "BindingMode",
     "CaretMachine",
     "CaretStep",
@@ -44,8 +47,10 @@ __all__ = [
     "Node",
     "ObjectRef",
     "Parameter",
+    "Pid",
     "Pointcut",
     "Property",
+    "Reference",
     "Remark",
     "RewriteMachine",
     "RewriteRule",
@@ -54,6 +59,8 @@ __all__ = [
     "Span",
     "Spec",
     "StackMachine",
+    "Step",
+    "SymbolicMachine",
     "TableMachine",
     "TimedKind",
     "TimedMachine",

@@ -83,7 +83,8 @@ class Pointcut:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A declared event: its name, the parameters it binds in call order, and how it is recognised."""
+    """A declared event: its name, the parameters it binds in call order, the fields that follow them, and how it is
+    recognised. Fields are data for properties that read it; they do not slice."""
 
     name: str
     parameters: tuple[str, ...] = ()
@@ -94,6 +95,7 @@ class Event:
     pointcut: Pointcut | None = None
     condition: Code | None = None
     action: Code | None = None
+    fields: tuple[str, ...] = ()
     span: Span | None = field(default=None, compare=False)
 
 

@@ -22,10 +22,30 @@ class WitnessEvent:
 
 
 @dataclass(frozen=True, slots=True)
+class Step:
+    """A step of an explanation: a modality of the formula met an event, which fitted it or not."""
+
+    modality: str
+    """As it is written."""
+    event: str
+    data: tuple[Value, ...]
+    """The values of the event's fields."""
+    fitted: bool
+    binding: Mapping[str, Value]
+    """What its variables stand for since."""
+    unfolded: tuple[str, ...] = ()
+    """The fixed points that were entered, or entered again, after it."""
+    location: str | None = None
+    time: float | int | None = None
+    row: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """A property reached a category for one parameter instance.
 
-    `witness` ends with the event that gave the verdict; it is empty when history is off.
+    `witness` ends with the event that gave the verdict; it is empty when history is off. `steps` say how a formula with
+    data came to it, if explanations are on.
     """
 
     spec: str
@@ -39,6 +59,7 @@ class Verdict:
     witness: tuple[WitnessEvent, ...]
     severity: Severity = Severity.ERROR
     row: int | None = None
+    steps: tuple[Step, ...] = ()
 
     def __str__(self) -> str:
         """In one line: `HasNext: match for i=17 at trace.csv row 12`."""
