@@ -1,9 +1,9 @@
 """Stage 0: machines with data: formulas of modalities over events and the values that events carry.
 
-A formula is a graph of nodes, in which recursion is a cycle. A modality waits for one event: if its pattern fits and its
-guard holds, the formula that follows must hold of the rest. What it waits for, together with the values of the variables
-that it and what follows it mention, is an *obligation*; the state of an instance is a set of them, or a combination
-by `and` and `or`.
+A formula is a graph of nodes, in which recursion is a cycle. A modality waits for one event: if its pattern fits and
+its guard holds, the formula that follows must hold of the rest. What it waits for, together with the values of the
+variables that it and what follows it mention, is an *obligation*; the state of an instance is a set of them, or a
+combination by `and` and `or`.
 
 Every place that binds a variable has a slot of its own, so nothing is ever shadowed here.
 """
@@ -187,8 +187,8 @@ FormulaNode: TypeAlias = "Truth | Join | Modality | Recursion | Selection"
 class SymbolicMachine(Machine):
     """A formula with data.
 
-    A necessity that an event does not fit is satisfied if the reading is `linear`, and gives up its claim otherwise; then
-    an instance that has no claim left is inconclusive. A possibility that an event does not fit is violated.
+    A necessity that an event does not fit is satisfied if the reading is `linear`, and gives up its claim otherwise;
+    then an instance that has no claim left is inconclusive. A possibility that an event does not fit is violated.
     """
 
     nodes: tuple[FormulaNode, ...]
@@ -198,8 +198,8 @@ class SymbolicMachine(Machine):
     fields: tuple[int, ...]
     """By letter, how many values an event carries."""
     shapes: tuple[tuple[object, ...], ...] = ()
-    """By letter, the event as a tuple: an `int` is the field of that number, anything else stands for itself. Needed only
-    if a modality is `whole`."""
+    """By letter, the event as a tuple: an `int` is the field of that number, anything else stands for itself. Needed
+    only if a modality is `whole`."""
     linear: bool
     first_match: bool = False
     """Of the necessities of one conjunction, only the first that an event fits goes on; the others are dropped."""
