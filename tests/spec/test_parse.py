@@ -9,7 +9,7 @@ import pytest
 import mopsus.spec
 from mopsus.logics.registry import BUILT_IN
 from mopsus.model import BindingMode, Severity
-from mopsus.spec import SpecError, format_file, load, load_file, locate, parse, parse_file
+from mopsus.spec import SpecError, format_file, load, load_file, locate, parse, parse_file, print_spec
 from mopsus.spec.source import Source
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "specs"
@@ -246,3 +246,13 @@ def test_every_public_name_is_there():
     assert set(mopsus.spec.__all__) <= set(dir(mopsus.spec))
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         mopsus.spec.nothing  # noqa: B018  # looking it up is the test
+
+
+def test_fields_follow_the_parameters():
+    text = "S(p) {\n    event recv(p; message, sender)\n    event tick(; n)\n    ere : recv tick\n}\n"
+    spec = parse(text)["S"]
+    assert [(event.parameters, event.fields) for event in spec.events] == [
+        (("p",), ("message", "sender")),
+        ((), ("n",)),
+    ]
+    assert print_spec(spec) == text.replace("\n    ere", "\n\n    ere")

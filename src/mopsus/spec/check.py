@@ -96,9 +96,16 @@ def _check_event(spec: Spec, event: Event, findings: Findings, places: Places) -
             findings.unknown("SPEC-036", "parameter", name, known, span)
         elif name in event.parameters[:number]:
             findings.error("SPEC-037", f"event '{event.name}' binds '{name}' twice", span, "name it once")
+    for number, name in enumerate(event.fields):
+        span = places.get((event.name, name), event.span)
+        if name in known:
+            hint = f"write it before the semicolon, or rename it: '{name}' of other events is not this one"
+            findings.error("SPEC-055", f"field '{name}' has the name of a parameter", span, hint)
+        elif name in event.fields[:number]:
+            findings.error("SPEC-037", f"event '{event.name}' has the field '{name}' twice", span, "name it once")
     for part in conjuncts(event.pointcut):
         for name, _ in part.argument or () if part.kind == "bind" else ():
-            if name not in event.parameters:
+            if name not in (*event.parameters, *event.fields):
                 hint = f"bind what the event names: event {event.name}({', '.join((*event.parameters, name))})"
                 findings.error("SPEC-038", f"'{name}' is no parameter of event '{event.name}'", part.span, hint)
     if is_program(event.pointcut):

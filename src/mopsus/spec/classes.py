@@ -68,6 +68,7 @@ class _Event:
     advice: str | None
     returning: str | None
     raising: str | None
+    fields: tuple[str, ...]
 
 
 @dataclass(slots=True)
@@ -132,6 +133,7 @@ def event(
     advice: str | None = None,
     returning: str | None = None,
     raising: str | None = None,
+    fields: tuple[str, ...] = (),
 ) -> Callable[[Function], object]: ...
 def event(
     function: Function | None = None,
@@ -143,14 +145,16 @@ def event(
     advice: str | None = None,
     returning: str | None = None,
     raising: str | None = None,
+    fields: tuple[str, ...] = (),
 ) -> object:
     """An event named like the method, binding the parameters that the method names; its body is the action.
 
-    A body that does nothing (`...`, `pass`, a docstring) is no action.
+    A body that does nothing (`...`, `pass`, a docstring) is no action. `fields` are the names of the data that the
+    event carries for formulas that read it; the method does not name them.
     """
 
     def declare(method: Function) -> _Event:
-        return _Event(method, creation, pointcut, condition, advice, returning, raising)
+        return _Event(method, creation, pointcut, condition, advice, returning, raising, tuple(fields))
 
     return declare if function is None else declare(function)
 
@@ -259,6 +263,7 @@ class _ClassReader:
             pointcut,
             condition,
             self.code(declared.function),
+            declared.fields,
             span,
         )
 

@@ -39,6 +39,7 @@ _READABLE = {
     "_LSQUARE": "'['",
     "_RSQUARE": "']'",
     "_COMMA": "','",
+    "_SEMICOLON": "';'",
     "_COLON": "':'",
     "_EQUAL": "'='",
     "_BAR": "'|'",
@@ -202,7 +203,7 @@ class _Builder(Transformer[Token, Any]):
         if name in KEYWORDS:
             hint = "choose another name"
             self.findings.error("SPEC-026", f"'{name}' is a word of the language", self.span(name), hint)
-        advice, results, names = self.clauses_meaning(clauses)
+        advice, results, names, fields = self.clauses_meaning(clauses)
         condition, pointcut = split_condition(pointcut, self.findings)
         event = Event(
             str(name),
@@ -214,24 +215,39 @@ class _Builder(Transformer[Token, Any]):
             pointcut,
             condition,
             self.body(body),
+            tuple(str(field) for field in fields),
             self.span(name),
         )
-        return event, {str(parameter): self.span(parameter) for parameter in names}
+        return event, {str(parameter): self.span(parameter) for parameter in (*names, *fields)}
 
-    def clauses(self, *clauses: tuple[Token | None, tuple[Token, ...]]) -> list[Any]:
+    def clauses(self, *clauses: Any) -> list[Any]:
         return list(clauses)
 
-    def clause(self, word: Token | None, *names: Token | None) -> tuple[Token | None, tuple[Token, ...]]:
-        return word, tuple(name for name in names if name is not None)
+    def clause(
+        self, word: Token | None, names: tuple[Token, ...] | None, fields: tuple[Token, ...] | None
+    ) -> tuple[Token | None, tuple[Token, ...], tuple[Token, ...]]:
+        return word, names or (), fields or ()
 
-    def clauses_meaning(self, clauses: list[Any]) -> tuple[str | None, dict[str, str], tuple[Token, ...]]:
-        """Advice, results and parameters of `before(c)`, `after(c) returning(i)` or plain `(c, i)`."""
+    def names(self, *names: Token) -> tuple[Token, ...]:
+        return names
+
+    def fields(self, *fields: Token) -> tuple[Token, ...]:
+        for field in fields:
+            self.identifier(field, "field")
+        return fields
+
+    def clauses_meaning(
+        self, clauses: list[Any]
+    ) -> tuple[str | None, dict[str, str], tuple[Token, ...], tuple[Token, ...]]:
+        """Advice, results, parameters and fields of `before(c)`, `after(c) returning(i)` or plain `(c, i; x)`."""
         advice: str | None = None
         plain = False
         results: dict[str, str] = {}
         names: tuple[Token, ...] = ()
-        for word, listed in clauses:
+        fields: tuple[Token, ...] = ()
+        for word, listed, carried in clauses:
             names += listed
+            fields += carried
             if word is None:
                 plain = True
             elif word in _RESULTS:
@@ -245,7 +261,7 @@ class _Builder(Transformer[Token, Any]):
                 self.findings.error("SPEC-014", "unknown clause 'throwing'", self.span(word), "write 'raising(e)'")
             else:
                 self.findings.unknown("SPEC-014", "clause", word, (*_ADVICE, *_RESULTS), self.span(word))
-        return advice, results, names
+        return advice, results, names, fields
 
     def result(self, word: Token, names: tuple[Token, ...], advice: str | None, results: dict[str, str]) -> None:
         if advice != "after" or results:

@@ -129,17 +129,23 @@ def _variable(variable: Variable) -> str:
 
 def _event(event: Event) -> list[str]:
     words = ["creation"] if event.creation else []
-    listed = f"({', '.join(event.parameters)})" if event.parameters else ""
     if event.advice is None:
-        words += ["event", event.name + listed]
+        listed = _names(event.parameters, event.fields)
+        words += ["event", event.name + (f"({listed})" if listed else "")]
     else:
         result = event.returning or event.raising
         given = [name for name in event.parameters if name != result]
-        words += ["event", event.name, f"{event.advice}({', '.join(given)})"]
+        words += ["event", event.name, f"{event.advice}({_names(given, event.fields)})"]
         words += [f"{word}({name})" for word in ("returning", "raising") if (name := getattr(event, word)) is not None]
     if event.pointcut is not None or event.condition is not None:
         words += [":", " && ".join(_conjuncts(event))]
     return _with_body(" ".join(words), event.action)
+
+
+def _names(parameters: Sequence[str], fields: Sequence[str]) -> str:
+    """What stands in the parentheses of an event: `c, i; x`."""
+    after = f"; {', '.join(fields)}" if fields else ""
+    return f"{', '.join(parameters)}{after}"
 
 
 def _conjuncts(event: Event) -> list[str]:

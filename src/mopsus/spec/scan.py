@@ -48,6 +48,7 @@ _PUNCTUATION = {
     "[": "_LSQUARE",
     "]": "_RSQUARE",
     ",": "_COMMA",
+    ";": "_SEMICOLON",
     ":": "_COLON",
     "=": "_EQUAL",
     "+": "PLUS",
