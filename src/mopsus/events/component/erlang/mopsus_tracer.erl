@@ -12,6 +12,7 @@
 -define(FLAGS, [send, 'receive', procs, set_on_spawn]).
 -define(BATCH, 512).   % lines that are sent together at most, so that one slow write does not hold back thousands
 -define(UNKNOWN, unknown).
+-define(GO, {?MODULE, go}).
 
 %% What to do is told by the environment, because a command line can be read by every user of the machine.
 main() ->
@@ -61,11 +62,11 @@ start(Socket, Entry) ->
     Parent = pid_to_list(group_leader()),
     Call = mfa({Module, Function, Arguments}),
     send_lines(Socket, [line(fork, Parent, pid_to_list(Root), Call), line(init, pid_to_list(Root), Parent, Call)]),
-    Root ! go,
+    Root ! ?GO,
     collect_until(Socket, Tracer, Watch, Ended).
 
 hold({Module, Function, Arguments}) ->
-    receive go -> ok end,
+    receive ?GO -> ok end,
     apply(Module, Function, Arguments).
 
 %% `calculator:start(3, [a])`
@@ -130,7 +131,8 @@ trace(Collector, What, Roots) ->
     {Lines, Alive} = begin_tracing(What, Roots),
     Collector ! {tracing, self()},
     tell(Collector, Lines, Alive),
-    loop(#{collector => Collector, watch => Watch, ignored => #{}, finish => false}).
+    Names = maps:from_list([{Name, whereis(Name)} || Name <- registered()]),
+    loop(#{collector => Collector, watch => Watch, ignored => #{}, names => Names, finish => false}).
 
 begin_tracing({root, Root}, _) ->
     1 = erlang:trace(Root, true, [{tracer, self()} | ?FLAGS]),
@@ -241,13 +243,15 @@ event({trace, Pid, exit, Reason}, State = #{ignored := Ignored}) ->
             {line(exit, Id, text(Reason)), #{Id => false}, State}
     end;
 event({trace, Pid, Send, Message, To}, State) when Send =:= send; Send =:= send_to_non_existing_process ->
-    case receiver(To) of
+    case receiver(To, State) of
         none -> {[], #{}, State};
         Id -> {unless_hidden(Pid, Message, State, fun() -> line(send, pid_to_list(Pid), Id, text(Message)) end), #{}, State}
     end;
 event({trace, Pid, 'receive', Message}, State) ->
     {unless_hidden(Pid, Message, State, fun() -> line(recv, pid_to_list(Pid), text(Message)) end), #{}, State};
-event(_, State) ->  % links, names and the like
+event({trace, Pid, register, Name}, State = #{names := Names}) ->
+    {[], #{}, State#{names := Names#{Name => Pid}}};
+event(_, State) ->  % links and the like
     {[], #{}, State}.
 
 unless_hidden(Pid, Message, State, Line) ->
@@ -269,19 +273,19 @@ is_chatter({io_request, _, _, _}) -> true;
 is_chatter({io_reply, _, _}) -> true;
 is_chatter({code_server, _}) -> true;
 is_chatter({code_call, _, _}) -> true;
-is_chatter(go) -> false;
-is_chatter({Mark, _, _}) when Mark =:= '$gen_call'; Mark =:= system -> false;
+is_chatter(?GO) -> true;
 is_chatter(timeout) -> true;
 is_chatter(_) -> false.
 
-receiver(Pid) when is_pid(Pid) -> pid_to_list(Pid);
-receiver(Name) when is_atom(Name) ->
-    case whereis(Name) of
-        Pid when is_pid(Pid) -> pid_to_list(Pid);
+%% Whoever had a name when the message was sent; by now it may be nobody's.
+receiver(Pid, _) when is_pid(Pid) -> pid_to_list(Pid);
+receiver(Name, #{names := Names}) when is_atom(Name) ->
+    case Names of
+        #{Name := Pid} when is_pid(Pid) -> pid_to_list(Pid);
         _ -> none
     end;
-receiver({Name, Node}) when Node =:= node() -> receiver(Name);
-receiver(_) -> none.
+receiver({Name, Node}, State) when Node =:= node() -> receiver(Name, State);
+receiver(_, _) -> none.
 
 %% What a process really runs, beneath the libraries that start it.
 unwrap({proc_lib, init_p, [_, _, Module, Function, Arguments]}) -> unwrap({Module, Function, Arguments});

@@ -14,6 +14,7 @@ import shutil
 import socket
 import subprocess
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -76,15 +77,20 @@ class ErlangNode:
 
     def chunks(self) -> Iterator[bytes]:
         """What the node tells, in pieces that need not end with a line."""
-        if self._connection is None:
+        connection = self._connection
+        if connection is None:
             raise ErlangError("the node is not connected", hint="use it as a context manager")
-        while data := self._connection.recv(1 << 16):
+        while data := connection.recv(1 << 16):
             yield data
         self._check()
 
     def close(self) -> None:
-        """End the tracing."""
+        """End the tracing. Another thread that reads comes to the end of the lines."""
         if self._connection is not None:
+            with suppress(OSError):
+                self._connection.shutdown(
+                    socket.SHUT_RDWR
+                )  # a thread may be waiting in `recv`, which `close` does not end
             self._connection.close()
             self._connection = None
         if self._process is not None:
@@ -102,7 +108,13 @@ class ErlangNode:
             "MOPSUS_TOKEN": token,
             "MOPSUS_ROOTS": " ".join(target.roots),
         }
-        command = ["erl", "-noshell", "-pa", str(folder), *(word for path in target.path for word in ("-pa", str(path)))]
+        command = [
+            "erl",
+            "-noshell",
+            "-pa",
+            str(folder),
+            *(word for path in target.path for word in ("-pa", str(path))),
+        ]
         if target.node is not None:
             order["MOPSUS_NODE"] = target.node
             host = target.node.partition("@")[2]
@@ -136,7 +148,9 @@ def compiled_tracer() -> Path:
     """The folder that has the compiled tracer; it is compiled once for each version of it and of Erlang."""
     compiler, erl = shutil.which("erlc"), shutil.which("erl")
     if compiler is None or erl is None:
-        raise ErlangError("there is no Erlang here", hint="install it (on Debian or Ubuntu: apt-get install erlang-base)")
+        raise ErlangError(
+            "there is no Erlang here", hint="install it (on Debian or Ubuntu: apt-get install erlang-base)"
+        )
     about = f"{erl} {os.stat(os.path.realpath(erl)).st_mtime_ns}".encode()
     mark = hashlib.sha256(_TRACER.read_bytes() + about).hexdigest()[:16]
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
@@ -144,7 +158,9 @@ def compiled_tracer() -> Path:
     if not (folder / "mopsus_tracer.beam").exists():
         building = folder.with_name(f"{mark}.{secrets.token_hex(4)}")
         building.mkdir(parents=True)
-        done = subprocess.run([compiler, "-o", str(building), str(_TRACER)], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [compiler, "-o", str(building), str(_TRACER)], capture_output=True, text=True, check=False
+        )
         if done.returncode != 0:
             shutil.rmtree(building)
             raise ErlangError(f"the tracer does not compile: {(done.stdout + done.stderr).strip()}")
