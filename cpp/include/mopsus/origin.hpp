@@ -1,10 +1,14 @@
-// Where an event came from. Only events that end up in a history or report, or that a machine
-// asks the time of, are asked for it.
+// Where an event came from, and what it carries. Only events that end up in a history or report, or that a machine
+// asks the time or the data of, are asked for it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace mopsus {
+
+class Arena;
+class Term;
 
 struct Stamp {
     // Int and Float are numbers of whatever unit the trace has; Instant is nanoseconds since the epoch.
@@ -15,12 +19,21 @@ struct Stamp {
     Time time_kind = Time::None;
 };
 
+// The values of an event's fields. Who looks at one may replace a foreign term by what it is.
+struct EventData {
+    Term* fields = nullptr;
+    std::size_t count = 0;
+    Arena* arena = nullptr;  // for what is made of them while the event is handled
+};
+
 class Origin {
 public:
     virtual ~Origin() = default;
     virtual Stamp stamp() = 0;
     // A stamp of which only the time is asked for.
     virtual Stamp when() { return stamp(); }
+    // Good until the event is done; the same at every call.
+    virtual EventData data() { return {}; }
 };
 
 }  // namespace mopsus
