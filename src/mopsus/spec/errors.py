@@ -72,6 +72,11 @@ class Findings:
         hint = f"did you mean '{near}'?" if near else f"use one of: {', '.join(known)}" if known else ""
         self.error(code, f"unknown {what} '{name}'", span, hint)
 
+    def add(self, others: Findings) -> None:
+        """Record what was found elsewhere in the same source."""
+        self.errors += others.errors[: MAX_ERRORS - len(self.errors)]
+        self.warnings += others.warnings
+
     def finish(self) -> tuple[Diagnostic, ...]:
         """Raise `SpecError` if there were errors; otherwise give the warnings."""
         if self.errors:

@@ -1,121 +1,35 @@
-"""Stage 1: the grammar of `.mop` items, and what each item means.
-
-The only module of this stage that needs lark; it is imported when the first text is parsed.
-"""
+"""Stage 1: the grammar of `.mop` items, and what each item means."""
 
 from __future__ import annotations
 
 import ast
 import keyword
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
-
-from lark import Lark, Token, Transformer, UnexpectedInput, v_args
-from lark.lexer import Lexer
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from mopsus.model import Code, Event, Handler, Parameter, Pointcut, Property, Severity, Span, Variable
 from mopsus.spec import pytext
 from mopsus.spec.errors import ArgumentError, Findings
 from mopsus.spec.formula import normalise
 from mopsus.spec.pointcuts import FOREIGN, PRIMITIVES, conjunction, conjuncts
-from mopsus.spec.scan import CLAUSES, KEYWORDS, Item
+from mopsus.spec.scan import CLAUSES, KEYWORDS, Item, Lexeme
 
 _READABLE = {
     "WORD": "a name",
-    "PLUS": "'+'",
     "VALUE": "a value",
     "TYPE": "a type",
     "EXPRESSION": "a Python expression",
-    "BODY": "'{'",
     "FORMULA": "a formula",
+    "BODY": "'{'",
     "ARGUMENT": "'('",
-    "CREATION": "'creation'",
-    "_LPAR": "'('",
-    "_RPAR": "')'",
-    "_LBRACE": "'{'",
-    "_LSQUARE": "'['",
-    "_RSQUARE": "']'",
-    "_COMMA": "','",
-    "_SEMICOLON": "';'",
-    "_COLON": "':'",
-    "_EQUAL": "'='",
-    "_BAR": "'|'",
-    "_BY": "'by'",
-    "_EVENT": "'event'",
-    "_AND": "'&&'",
-    "_OR": "'||'",
-    "_NOT": "'!'",
-    "$END": "the end",
+    "END": "the end",
 }
+"""What a message calls a type of tokens that is not its own text."""
+
 _ADVICE = ("before", "after", "around")
 _RESULTS = ("returning", "raising")
-
-
-class _Tokens(Lexer):
-    """Hands the scanner's tokens to lark."""
-
-    def __init__(self, conf: object) -> None:
-        del conf  # lark's interface; the scanner needs no settings
-
-    def lex(self, data: object, parser_state: object = None) -> Iterator[Token]:
-        assert isinstance(data, Item)
-        for lexeme in data.lexemes:
-            yield Token(lexeme.type, lexeme.text, start_pos=lexeme.start, end_pos=lexeme.end)
-
-
-_PARSER = Lark(
-    Path(__file__).with_name("mop.lark").read_text(encoding="utf-8"),
-    parser="lalr",
-    lexer=_Tokens,
-    start=["header", "item", "pointcut"],
-    maybe_placeholders=True,
-)
-
-
-def parse_item(item: Item, start: str, findings: Findings) -> object:
-    """What an item means, or None after reporting why it means nothing."""
-    if item.broken:
-        return None
-    try:
-        tree = _PARSER.parse(item, start=start)
-    except UnexpectedInput as error:
-        _report(error, item, start, findings)
-        return None
-    return _Builder(findings).transform(tree)
-
-
-def _report(error: UnexpectedInput, item: Item, start: str, findings: Findings) -> None:
-    token = getattr(error, "token", None)
-    expected: set[str] = set(getattr(error, "expected", ()))
-    kinds = [lexeme.type for lexeme in item.lexemes]
-    if token is None or token.type == "$END":
-        at, end, found = item.end, item.end + 1, f"this {'header' if start == 'header' else 'item'} is not complete"
-    elif token.type in ("BODY", "ARGUMENT"):
-        at, end, found = token.start_pos - 1, token.start_pos, _READABLE[token.type]
-    else:
-        at, end, found = token.start_pos, token.end_pos, f"'{token.value}'"
-    code, hint = "SPEC-001", "expected " + _either(expected)
-    if "FORMULA" in expected:
-        code, found, hint = "SPEC-009", f"'{item.lexemes[0].text} :' without a formula", "write the formula after ':'"
-    elif kinds[:1] == ["_VAR"]:
-        code, hint = "SPEC-025", "write 'var name: type = value'"
-    elif start == "header" and "_RPAR" in expected and getattr(token, "type", "") == "WORD":
-        code, hint = "SPEC-027", "a parameter is written 'name' or 'name: type'"
-    elif kinds[-1:] == ["WORD"] and "_LPAR" in expected and item.lexemes[-1].text in CLAUSES:
-        code, hint = "SPEC-012", f"write '{item.lexemes[-1].text}(…)'"
-    elif getattr(token, "type", "") in ("_COLON", "WORD") and "event" in item.lexemes[0].text and "_RPAR" in expected:
-        code, hint = "SPEC-012", "an event lists names only; types stand at the spec's parameters"
-    whole = code == "SPEC-009" or found.startswith("this ")
-    message = found if whole else f"unexpected {found}"
-    findings.error_at(code, message, at, end, hint)
-
-
-def _either(expected: set[str]) -> str:
-    words = sorted({_READABLE.get(name, name.strip("_").lower()) for name in expected})
-    return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]])) if words else "nothing more"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,227 +51,406 @@ class Setting:
     span: Span
 
 
-@v_args(inline=True)
-class _Builder(Transformer[Token, Any]):
-    """Each rule of the grammar as an object of the model. Faults are reported, and something usable given instead."""
+Meaning: TypeAlias = "Setting | Variable | tuple[Event, dict[str, Span]] | tuple[Property, Span] | Handler"
+"""What an item of a spec is: an event comes with the places of its parameters, a property with that of its logic."""
 
-    def __init__(self, findings: Findings) -> None:
-        super().__init__()
+_Any = TypeVar("_Any")
+
+
+def read_header(item: Item, findings: Findings) -> Header | None:
+    """What a spec's first line says, or None after reporting why it says nothing."""
+    return _read(item, _Reader.header, findings)
+
+
+def read_item(item: Item, findings: Findings) -> Meaning | None:
+    """What an item of a spec means, or None after reporting why it means nothing."""
+    return _read(item, _Reader.item, findings)
+
+
+def read_pointcut(item: Item, findings: Findings) -> Pointcut | None:
+    """The pointcut that an item is and nothing else, or None after reporting why it is none."""
+    return _read(item, _Reader.pointcut, findings)
+
+
+def _read(item: Item, rule: Callable[[_Reader], _Any], findings: Findings) -> _Any | None:
+    if item.broken:
+        return None
+    # What an item means is judged only if it is well formed.
+    reader = _Reader(item, Findings(findings.source))
+    try:
+        meaning = rule(reader)
+        reader.tokens.finish()
+    except _Unexpected:
+        _report(reader.tokens, item, "header" if rule is _Reader.header else "item", findings)
+        return None
+    findings.add(reader.findings)
+    return meaning
+
+
+class _Unexpected(Exception):
+    """The token that comes next cannot stand there."""
+
+
+class _Tokens:
+    """The tokens of an item, from left to right. `missed` are the types that were asked for at this place in vain."""
+
+    def __init__(self, item: Item) -> None:
+        self._lexemes = item.lexemes
+        self._at = 0
+        self.missed: set[str] = set()
+
+    @property
+    def next(self) -> Lexeme | None:
+        """The token that comes next."""
+        return self._lexemes[self._at] if self._at < len(self._lexemes) else None
+
+    def take(self, *types: str) -> Lexeme | None:
+        """The next token, if it is of one of these types."""
+        lexeme = self.next
+        if lexeme is None or lexeme.type not in types:
+            self.missed.update(types)
+            return None
+        self._at += 1
+        self.missed.clear()
+        return lexeme
+
+    def need(self, *types: str) -> Lexeme:
+        """Like `take`, but `_Unexpected` if it is of none of them."""
+        lexeme = self.take(*types)
+        if lexeme is None:
+            raise _Unexpected
+        return lexeme
+
+    def finish(self) -> None:
+        """`_Unexpected` if there is another token."""
+        if self.next is not None:
+            self.missed.add("END")
+            raise _Unexpected
+
+
+def _report(tokens: _Tokens, item: Item, what: str, findings: Findings) -> None:
+    lexeme, expected = tokens.next, tokens.missed
+    kind = "" if lexeme is None else lexeme.type
+    kinds = [each.type for each in item.lexemes]
+    if lexeme is None:
+        at, end, found = item.end, item.end + 1, f"this {what} is not complete"
+    elif kind in ("BODY", "ARGUMENT"):
+        at, end, found = lexeme.start - 1, lexeme.start, f"unexpected {_READABLE[kind]}"
+    else:
+        at, end, found = lexeme.start, lexeme.end, f"unexpected '{lexeme.text}'"
+    code, hint = "SPEC-001", "expected " + _either(expected)
+    if "FORMULA" in expected:
+        code, found, hint = "SPEC-009", f"'{item.lexemes[0].text} :' without a formula", "write the formula after ':'"
+    elif kinds[:1] == ["var"]:
+        code, hint = "SPEC-025", "write 'var name: type = value'"
+    elif what == "header" and ")" in expected and kind == "WORD":
+        code, hint = "SPEC-027", "a parameter is written 'name' or 'name: type'"
+    elif kinds[-1:] == ["WORD"] and "(" in expected and item.lexemes[-1].text in CLAUSES:
+        code, hint = "SPEC-012", f"write '{item.lexemes[-1].text}(…)'"
+    elif kind in (":", "WORD") and "event" in item.lexemes[0].text and ")" in expected:
+        code, hint = "SPEC-012", "an event lists names only; types stand at the spec's parameters"
+    findings.error_at(code, found, at, end, hint)
+
+
+def _either(expected: Collection[str]) -> str:
+    words = sorted({_READABLE.get(name, f"'{name}'") for name in expected})
+    return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]])) if words else "nothing more"
+
+
+class _Clause(NamedTuple):
+    """`before(c)`, `returning(i)` or, without a word, `(c, i; x)`."""
+
+    word: Lexeme | None
+    names: tuple[Lexeme, ...]
+    fields: tuple[Lexeme, ...]
+
+
+class _Reader:
+    """A method for each rule of the grammar, which reads it and gives an object of the model.
+
+    Tokens in the wrong place raise `_Unexpected`; other faults are recorded, and something usable given instead.
+    """
+
+    def __init__(self, item: Item, findings: Findings) -> None:
+        self.tokens = _Tokens(item)
         self.findings = findings
 
     # --- header
 
-    def header(self, *parts: Token | tuple[Parameter, ...] | None) -> Header:
-        *modifiers, name = [part for part in parts if isinstance(part, Token)]
-        parameters = parts[-1] if isinstance(parts[-1], tuple) else ()
+    def header(self) -> Header:
+        words = [self.tokens.need("WORD")]
+        while (word := self.tokens.take("WORD")) is not None:
+            words.append(word)
+        parameters = self.parameters() if self.tokens.take("(") else ()
+        self.tokens.need("{")
+        *modifiers, name = words
         self.identifier(name, "spec")
-        words = tuple((str(word), self.span(word)) for word in modifiers)
-        return Header(words, str(name), self.span(name), parameters)
+        return Header(tuple((word.text, self.span(word)) for word in modifiers), name.text, self.span(name), parameters)
 
-    def parameters(self, *parameters: Parameter | None) -> tuple[Parameter, ...]:
-        return tuple(parameter for parameter in parameters if parameter is not None)
+    def parameters(self) -> tuple[Parameter, ...]:
+        if self.tokens.take(")"):
+            return ()
+        parameters = [self.parameter()]
+        while self.tokens.take(","):
+            parameters.append(self.parameter())
+        self.tokens.need(")")
+        return tuple(parameters)
 
-    def parameter(self, name: Token, kind: str | None, by: Token | None) -> Parameter:
+    def parameter(self) -> Parameter:
+        name = self.tokens.need("WORD")
         self.identifier(name, "parameter")
-        if by is not None and by not in ("identity", "equality"):
-            self.findings.unknown("SPEC-028", "way to tell values apart", by, ("identity", "equality"), self.span(by))
-        return Parameter(str(name), kind, str(by) if by is not None else None, self.span(name))
+        kind = self.type() if self.tokens.take(":") else None
+        by = self.tokens.need("WORD") if self.tokens.take("by") else None
+        if by is not None and by.text not in ("identity", "equality"):
+            known = ("identity", "equality")
+            self.findings.unknown("SPEC-028", "way to tell values apart", by.text, known, self.span(by))
+        return Parameter(name.text, kind, by.text if by is not None else None, self.span(name))
 
-    def type(self, *alternatives: str) -> str:
+    def type(self) -> str:
+        alternatives = [self.alternative()]
+        while self.tokens.take("|"):
+            alternatives.append(self.alternative())
         return " | ".join(alternatives)
 
-    def alternative(self, name: Token, plus: Token | None) -> str:
-        if "-" in name:
-            self.findings.error("SPEC-026", f"'{name}' is no type", self.span(name), "a type is a dotted name")
-        return f"{name}{plus or ''}"
+    def alternative(self) -> str:
+        name = self.tokens.need("WORD")
+        if "-" in name.text:
+            self.findings.error("SPEC-026", f"'{name.text}' is no type", self.span(name), "a type is a dotted name")
+        return name.text + ("+" if self.tokens.take("+") else "")
 
     # --- settings, variables, handlers, properties
 
-    def setting(self, name: Token, value: Token) -> Setting:
-        if name == "severity":
-            return Setting("severity", self.severity(value), self.span(name))
-        return Setting("doc", self.string(value), self.span(name))
+    def item(self) -> Meaning:
+        first = self.tokens.next
+        match first.type if first is not None else "":
+            case "SETTING":
+                return self.setting()
+            case "var":
+                return self.variable()
+            case "@":
+                return self.handler()
+            case "WORD":
+                return self.property()
+            case _:
+                return self.event()
 
-    def variable(self, name: Token, kind: Token | None, initial: Token) -> Variable:
+    def setting(self) -> Setting:
+        name = self.tokens.need("SETTING")
+        self.tokens.need(":")
+        value = self.tokens.need("VALUE")
+        meaning = self.severity(value) if name.text == "severity" else self.string(value)
+        return Setting(name.text, meaning, self.span(name))
+
+    def variable(self) -> Variable:
+        self.tokens.need("var")
+        name = self.tokens.need("WORD")
         self.identifier(name, "variable")
+        kind = self.tokens.need("TYPE") if self.tokens.take(":") else None
         if kind is not None:
             self.check_expression(kind)
+        self.tokens.need("=")
+        initial = self.tokens.need("EXPRESSION")
         self.check_expression(initial)
-        code = Code(str(initial), self.span(initial))
-        return Variable(str(name), str(kind) if kind is not None else None, code, self.span(name))
+        code = Code(initial.text, self.span(initial))
+        return Variable(name.text, kind.text if kind is not None else None, code, self.span(name))
 
-    def handler(self, category: Token, severity: Token | None, body: Token | None) -> Handler:
-        level = self.severity(severity) if severity is not None else None
-        return Handler(str(category), self.body(body), level, self.span(category))
+    def handler(self) -> Handler:
+        self.tokens.need("@")
+        category = self.tokens.need("WORD")
+        level = None
+        if self.tokens.take("["):
+            level = self.severity(self.tokens.need("WORD"))
+            self.tokens.need("]")
+        return Handler(category.text, self.body(), level, self.span(category))
 
-    def property(self, logic: Token, formula: Token) -> tuple[Property, Span]:
-        text, _ = normalise(str(formula))
-        return Property(str(logic), str(logic), text, span=self.span(formula)), self.span(logic)
+    def property(self) -> tuple[Property, Span]:
+        logic = self.tokens.need("WORD")
+        self.tokens.need(":")
+        formula = self.tokens.need("FORMULA")
+        text, _ = normalise(formula.text)
+        return Property(logic.text, logic.text, text, span=self.span(formula)), self.span(logic)
 
     # --- events
 
-    def event(
-        self, creation: Token | None, name: Token, clauses: list[Any], pointcut: Pointcut | None, body: Token | None
-    ) -> tuple[Event, dict[str, Span]]:
+    def event(self) -> tuple[Event, dict[str, Span]]:
+        creation = self.tokens.take("creation")
+        self.tokens.need("event")
+        name = self.tokens.need("WORD")
         self.identifier(name, "event")
-        if name in KEYWORDS:
+        if name.text in KEYWORDS:
             hint = "choose another name"
-            self.findings.error("SPEC-026", f"'{name}' is a word of the language", self.span(name), hint)
-        advice, results, names, fields = self.clauses_meaning(clauses)
-        condition, pointcut = split_condition(pointcut, self.findings)
+            self.findings.error("SPEC-026", f"'{name.text}' is a word of the language", self.span(name), hint)
+        advice, results, names, fields = self.clauses()
+        written = self.pointcut() if self.tokens.take(":") else None
+        condition, pointcut = split_condition(written, self.findings)
         event = Event(
-            str(name),
-            tuple(str(parameter) for parameter in names),
+            name.text,
+            tuple(parameter.text for parameter in names),
             creation is not None,
             advice,
             results.get("returning"),
             results.get("raising"),
             pointcut,
             condition,
-            self.body(body),
-            tuple(str(field) for field in fields),
+            self.body(),
+            tuple(field.text for field in fields),
             self.span(name),
         )
-        return event, {str(parameter): self.span(parameter) for parameter in (*names, *fields)}
+        return event, {each.text: self.span(each) for each in (*names, *fields)}
 
-    def clauses(self, *clauses: Any) -> list[Any]:
-        return list(clauses)
-
-    def clause(
-        self, word: Token | None, names: tuple[Token, ...] | None, fields: tuple[Token, ...] | None
-    ) -> tuple[Token | None, tuple[Token, ...], tuple[Token, ...]]:
-        return word, names or (), fields or ()
-
-    def names(self, *names: Token) -> tuple[Token, ...]:
-        return names
-
-    def fields(self, *fields: Token) -> tuple[Token, ...]:
-        for field in fields:
-            self.identifier(field, "field")
-        return fields
-
-    def clauses_meaning(
-        self, clauses: list[Any]
-    ) -> tuple[str | None, dict[str, str], tuple[Token, ...], tuple[Token, ...]]:
+    def clauses(self) -> tuple[str | None, dict[str, str], tuple[Lexeme, ...], tuple[Lexeme, ...]]:
         """Advice, results, parameters and fields of `before(c)`, `after(c) returning(i)` or plain `(c, i; x)`."""
         advice: str | None = None
         plain = False
         results: dict[str, str] = {}
-        names: tuple[Token, ...] = ()
-        fields: tuple[Token, ...] = ()
-        for word, listed, carried in clauses:
-            names += listed
-            fields += carried
+        names: tuple[Lexeme, ...] = ()
+        fields: tuple[Lexeme, ...] = ()
+        while (clause := self.clause()) is not None:
+            names += clause.names
+            fields += clause.fields
+            word = clause.word
             if word is None:
                 plain = True
-            elif word in _RESULTS:
-                self.result(word, listed, advice, results)
-            elif word in _ADVICE and advice is None and not plain:
-                advice = str(word)
-            elif word in _ADVICE:
+            elif word.text in _RESULTS:
+                self.result(word, clause.names, advice, results)
+            elif word.text in _ADVICE and advice is None and not plain:
+                advice = word.text
+            elif word.text in _ADVICE:
                 hint = "write either 'event name(p)' or 'event name before(p)'"
                 self.findings.error("SPEC-013", "this event has two parameter lists", self.span(word), hint)
-            elif word == "throwing":
+            elif word.text == "throwing":
                 self.findings.error("SPEC-014", "unknown clause 'throwing'", self.span(word), "write 'raising(e)'")
             else:
-                self.findings.unknown("SPEC-014", "clause", word, (*_ADVICE, *_RESULTS), self.span(word))
+                self.findings.unknown("SPEC-014", "clause", word.text, (*_ADVICE, *_RESULTS), self.span(word))
         return advice, results, names, fields
 
-    def result(self, word: Token, names: tuple[Token, ...], advice: str | None, results: dict[str, str]) -> None:
+    def clause(self) -> _Clause | None:
+        word = self.tokens.take("WORD")
+        if word is not None:
+            self.tokens.need("(")
+        elif not self.tokens.take("("):
+            return None
+        first = self.tokens.take("WORD")
+        names = () if first is None else self.listed(first)
+        fields = self.listed(self.tokens.need("WORD")) if self.tokens.take(";") else ()
+        for field in fields:
+            self.identifier(field, "field")
+        self.tokens.need(")")
+        return _Clause(word, names, fields)
+
+    def listed(self, first: Lexeme) -> tuple[Lexeme, ...]:
+        names = [first]
+        while self.tokens.take(","):
+            names.append(self.tokens.need("WORD"))
+        return tuple(names)
+
+    def result(self, word: Lexeme, names: tuple[Lexeme, ...], advice: str | None, results: dict[str, str]) -> None:
         if advice != "after" or results:
             hint = "write 'after(c) returning(i)' or 'after(c) raising(e)'"
-            self.findings.error("SPEC-015", f"'{word}' must follow 'after(…)', once", self.span(word), hint)
+            self.findings.error("SPEC-015", f"'{word.text}' must follow 'after(…)', once", self.span(word), hint)
         elif len(names) > 1:
-            hint = f"write '{word}(name)', or '{word}()'"
-            self.findings.error("SPEC-012", f"'{word}' binds one name at the most", self.span(word), hint)
+            hint = f"write '{word.text}(name)', or '{word.text}()'"
+            self.findings.error("SPEC-012", f"'{word.text}' binds one name at the most", self.span(word), hint)
         else:
-            results[str(word)] = str(names[0]) if names else ""
+            results[word.text] = names[0].text if names else ""
 
-    # --- pointcuts
+    # --- pointcuts, which the scanner lets nest only so deep that recursion is safe
 
-    def pointcut(self, *operands: Pointcut) -> Pointcut:
-        return self.joined("or", operands)
+    def pointcut(self) -> Pointcut:
+        return self.joined("or", "||", self.conjunction)
 
-    def conjunction(self, *operands: Pointcut) -> Pointcut:
-        return self.joined("and", operands)
+    def conjunction(self) -> Pointcut:
+        return self.joined("and", "&&", self.operand)
 
-    def joined(self, kind: str, operands: tuple[Pointcut, ...]) -> Pointcut:
+    def joined(self, kind: str, sign: str, operand: Callable[[], Pointcut]) -> Pointcut:
+        operands = [operand()]
+        while self.tokens.take(sign):
+            operands.append(operand())
+        if len(operands) == 1:
+            return operands[0]
         flat: list[Pointcut] = []
-        for operand in operands:
-            flat += operand.operands if operand.kind == kind else (operand,)
+        for each in operands:
+            flat += each.operands if each.kind == kind else (each,)
         return Pointcut(kind, tuple(flat), span=operands[0].span)
 
-    def negation(self, operand: Pointcut) -> Pointcut:
-        return Pointcut("not", (operand,), span=operand.span)
+    def operand(self) -> Pointcut:
+        if self.tokens.take("!"):
+            negated = self.operand()
+            return Pointcut("not", (negated,), span=negated.span)
+        if self.tokens.take("("):
+            inner = self.pointcut()
+            self.tokens.need(")")
+            return inner
+        return self.primitive(self.tokens.need("WORD"), self.tokens.need("ARGUMENT"))
 
-    def primitive(self, name: Token, argument: Token) -> Pointcut:
-        span = self.span(name)
-        if name == "condition":
+    def primitive(self, name: Lexeme, argument: Lexeme) -> Pointcut:
+        span, text = self.span(name), argument.text.strip()
+        if name.text == "condition":
             self.check_expression(argument)
-            return Pointcut("condition", text=argument.strip(), argument=argument, span=span)
-        known = PRIMITIVES.get(name)
+            return Pointcut("condition", text=text, argument=argument, span=span)
+        known = PRIMITIVES.get(name.text)
         if known is None:
             self.unknown_primitive(name)
-            return Pointcut(str(name), text=argument.strip(), span=span)
+            return Pointcut(name.text, text=text, span=span)
         try:
-            meaning, text = known.parse(str(argument))
+            meaning, text = known.parse(argument.text)
         except ArgumentError as error:
-            start = (argument.start_pos or 0) + error.offset
+            start = argument.start + error.offset
             self.findings.error_at(error.code, error.message, start, start + error.length, error.hint)
-            return Pointcut(str(name), text=argument.strip(), span=span)
-        return Pointcut(str(name), argument=meaning, text=text, span=span)
+            return Pointcut(name.text, text=text, span=span)
+        return Pointcut(name.text, argument=meaning, text=text, span=span)
 
-    def unknown_primitive(self, name: Token) -> None:
-        if name in FOREIGN:
-            self.findings.error("SPEC-018", f"there is no pointcut '{name}'", self.span(name), f"use {FOREIGN[name]}")
+    def unknown_primitive(self, name: Lexeme) -> None:
+        if name.text in FOREIGN:
+            hint = f"use {FOREIGN[name.text]}"
+            self.findings.error("SPEC-018", f"there is no pointcut '{name.text}'", self.span(name), hint)
         else:
-            self.findings.unknown("SPEC-017", "pointcut", name, (*PRIMITIVES, "condition"), self.span(name))
+            self.findings.unknown("SPEC-017", "pointcut", name.text, (*PRIMITIVES, "condition"), self.span(name))
 
     # --- leaves
 
-    def span(self, token: Token) -> Span:
-        start, end = token.start_pos or 0, token.end_pos or 0
-        return self.findings.source.span(start, end)
+    def span(self, lexeme: Lexeme) -> Span:
+        return self.findings.source.span(lexeme.start, lexeme.end)
 
-    def identifier(self, token: Token, what: str) -> None:
-        if not token.isidentifier() or keyword.iskeyword(token):
+    def identifier(self, name: Lexeme, what: str) -> None:
+        if not name.text.isidentifier() or keyword.iskeyword(name.text):
             hint = "use a Python identifier that is no keyword"
-            self.findings.error("SPEC-026", f"'{token}' cannot name a {what}", self.span(token), hint)
+            self.findings.error("SPEC-026", f"'{name.text}' cannot name a {what}", self.span(name), hint)
 
-    def severity(self, token: Token) -> Severity | None:
-        return parse_severity(str(token), self.span(token), self.findings)
+    def severity(self, word: Lexeme) -> Severity | None:
+        return parse_severity(word.text, self.span(word), self.findings)
 
-    def string(self, token: Token) -> str | None:
+    def string(self, literal: Lexeme) -> str | None:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                value = ast.literal_eval(str(token))
+                value = ast.literal_eval(literal.text)
         except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
             value = None
         if isinstance(value, str):
             return value
-        self.findings.error("SPEC-024", "'doc:' takes a text in quotes", self.span(token), 'write doc: "…"')
+        self.findings.error("SPEC-024", "'doc:' takes a text in quotes", self.span(literal), 'write doc: "…"')
         return None
 
-    def check_expression(self, token: Token) -> None:
-        problem = pytext.problem_in_expression(str(token))
+    def check_expression(self, expression: Lexeme) -> None:
+        problem = pytext.problem_in_expression(expression.text)
         if problem is None:
             return
-        lines = str(token).split("\n")
+        lines = expression.text.split("\n")
         line = min(max(problem.line, 1), len(lines))
-        start = (token.start_pos or 0) + sum(len(text) + 1 for text in lines[: line - 1])
+        start = expression.start + sum(len(text) + 1 for text in lines[: line - 1])
         start += min(max(problem.column - 1, 0), len(lines[line - 1]))
         self.findings.error_at("SPEC-007", f"not a Python expression: {problem.message}", start, start + 1)
 
-    def body(self, token: Token | None) -> Code | None:
-        if token is None:
+    def body(self) -> Code | None:
+        lexeme = self.tokens.take("BODY")
+        if lexeme is None:
             return None
-        start, end = token.start_pos or 0, token.end_pos or 0
-        body = pytext.dedent(self.findings.source.text, start, end)
+        body = pytext.dedent(self.findings.source.text, lexeme.start, lexeme.end)
         if not body.text:
             return None
         if problem := pytext.problem_in_body(body.text):
-            at = min(body.offset(problem.line, problem.column), end)
+            at = min(body.offset(problem.line, problem.column), lexeme.end)
             self.findings.error_at("SPEC-006", f"not valid Python: {problem.message}", at, at + 1)
         first = body.starts[0]
         last = body.starts[-1] + len(body.text.rsplit("\n", 1)[-1])
@@ -376,9 +469,9 @@ def split_condition(pointcut: Pointcut | None, findings: Findings) -> tuple[Code
     rest = conjunction(tuple(part for part in parts if part.kind != "condition"))
     if not conditions:
         return None, rest
-    token: Token = conditions[0].argument
-    text = token.strip()
-    start = (token.start_pos or 0) + len(token) - len(token.lstrip())
+    written: Lexeme = conditions[0].argument
+    text = written.text.strip()
+    start = written.start + len(written.text) - len(written.text.lstrip())
     return Code(text, findings.source.span(start, start + len(text))), rest
 
 

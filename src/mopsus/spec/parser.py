@@ -8,16 +8,13 @@ import warnings
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mopsus.model import Code, Diagnostic, Event, Handler, Pointcut, Property, Severity, Span, Spec, Variable
 from mopsus.spec.check import check_logic, check_spec, check_unique_specs, installed_logics, read_modifiers
 from mopsus.spec.errors import Findings, SpecError
+from mopsus.spec.grammar import Meaning, Setting, read_header, read_item, read_pointcut, split_condition
 from mopsus.spec.scan import SETTINGS, Item, RawFile, RawSpec, scan, scan_pointcut
 from mopsus.spec.source import Source
-
-if TYPE_CHECKING:
-    from mopsus.spec.grammar import Setting
 
 MAX_SIZE = 4 * 1024 * 1024
 """No specification is larger than this many characters; a file that is was named by mistake."""
@@ -99,11 +96,7 @@ def parse_file(text: str, filename: str = "<string>", *, logics: Collection[str]
 
 def parse_pointcut(findings: Findings) -> tuple[Code | None, Pointcut | None]:
     """The condition and the rest of a pointcut that stands alone as the text of `findings.source`."""
-    from mopsus.spec.grammar import parse_item, split_condition
-
-    item = scan_pointcut(findings)
-    pointcut = parse_item(item, "pointcut", findings)
-    return split_condition(pointcut, findings) if isinstance(pointcut, Pointcut) else (None, None)
+    return split_condition(read_pointcut(scan_pointcut(findings), findings), findings)
 
 
 def _not_utf8(name: str, error: UnicodeDecodeError) -> Diagnostic:
@@ -136,13 +129,11 @@ class _Reader:
         return Code(ast.unparse(statements[0]), self.findings.source.span(lexeme.start, lexeme.end))
 
     def spec(self, raw: RawSpec, imports: tuple[Code, ...]) -> tuple[Spec | None, SpecLayout]:
-        from mopsus.spec.grammar import Header, parse_item
-
-        header = parse_item(raw.header, "header", self.findings)
+        header = read_header(raw.header, self.findings)
         parts = _Parts(SpecLayout(raw))
         for item in raw.items:
-            self.add(parts, item, parse_item(item, "item", self.findings))
-        if not isinstance(header, Header):
+            self.add(parts, item, read_item(item, self.findings))
+        if header is None:
             return None, parts.layout
         modifiers = read_modifiers(header.modifiers, self.findings)
         spec = Spec(
@@ -161,10 +152,8 @@ class _Reader:
             check_spec(spec, self.findings, parts.places)
         return spec, parts.layout
 
-    def add(self, parts: _Parts, item: Item, meaning: object) -> None:
+    def add(self, parts: _Parts, item: Item, meaning: Meaning | None) -> None:
         """File a parsed item under what it is."""
-        from mopsus.spec.grammar import Setting
-
         layout = parts.layout
         match meaning:
             case None:
@@ -236,4 +225,4 @@ def property_name(logic: str, before: list[Property]) -> str:
 
 
 def _is_property(item: Item) -> bool:
-    return len(item.lexemes) > 1 and item.lexemes[0].type == "WORD" and item.lexemes[1].type == "_COLON"
+    return len(item.lexemes) > 1 and item.lexemes[0].type == "WORD" and item.lexemes[1].type == ":"

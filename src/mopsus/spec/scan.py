@@ -41,23 +41,8 @@ _FORMULA_STOP = re.compile(
 _SLASH_COMMENT = re.compile(r"//|/\*")
 _SEMICOLON = re.compile(r"[ \t]*;")
 _ASSIGN = re.compile(r"(?<![=!<>])=(?!=)")
-_PUNCTUATION = {
-    "(": "_LPAR",
-    ")": "_RPAR",
-    "{": "_LBRACE",
-    "[": "_LSQUARE",
-    "]": "_RSQUARE",
-    ",": "_COMMA",
-    ";": "_SEMICOLON",
-    ":": "_COLON",
-    "=": "_EQUAL",
-    "+": "PLUS",
-    "|": "_BAR",
-    "@": "_AT",
-    "!": "_NOT",
-}
-_CONNECTIVES = {"&&": "_AND", "||": "_OR", "and": "_AND", "or": "_OR", "&": "_AND", "|": "_OR", "not": "_NOT"}
-_WRITTEN = {"_AND": "&&", "_OR": "||", "_NOT": "!"}
+_CONNECTIVES = {"and": "&&", "or": "||", "&": "&&", "|": "||", "not": "!"}
+"""What is written for them in other languages, and what is meant."""
 _CONNECTIVE = re.compile(r"&&?|\|\|?|(?:and|or)\b")
 _MAX_NESTING = 50
 _MAX_UNCLOSED = 2
@@ -66,7 +51,7 @@ _MAX_UNCLOSED = 2
 
 @dataclass(frozen=True, slots=True)
 class Lexeme:
-    """A token: its terminal in the grammar and where it stands."""
+    """A token and where it stands. Signs and keywords are their own type; other types are in capital letters."""
 
     type: str
     text: str
@@ -154,7 +139,7 @@ class _Scanner:
     def spec(self, file: RawFile) -> None:
         raw = RawSpec(self.header())
         file.specs.append(raw)
-        opened = bool(raw.header.lexemes) and raw.header.lexemes[-1].type == "_LBRACE"
+        opened = bool(raw.header.lexemes) and raw.header.lexemes[-1].type == "{"
         if not opened and not self.at_item():
             return
         while self.more():
@@ -184,10 +169,10 @@ class _Scanner:
                 break
             word = _HYPHENED.match(self.text, self.at)
             if word:
-                self.take("_BY" if word.group() == "by" else "WORD", item, word.end())
+                self.take("by" if word.group() == "by" else "WORD", item, word.end())
             else:
                 self.punctuation(item)
-                if item.lexemes[-1].type == "_LBRACE":
+                if item.lexemes[-1].type == "{":
                     break
         return self.finish(item)
 
@@ -213,9 +198,9 @@ class _Scanner:
         return self.finish(item)
 
     def event(self, item: Item) -> None:
-        for keyword, kind in (("creation", "CREATION"), ("event", "_EVENT")):
+        for keyword in ("creation", "event"):
             if self.more() and self.word() == keyword:
-                self.take(kind, item, self.at + len(keyword))
+                self.take(keyword, item, self.at + len(keyword))
         if self.more() and self.word() and not (self.at_line_start() and self.at_item()):
             self.take("WORD", item, self.at + len(self.word()))
         while self.more():
@@ -245,7 +230,7 @@ class _Scanner:
                 self.take("WORD", item, word.end())
             else:
                 self.punctuation(item)
-                if item.lexemes[-1].type == "_RPAR":
+                if item.lexemes[-1].type == ")":
                     return
 
     def pointcut(self, item: Item) -> None:
@@ -295,16 +280,14 @@ class _Scanner:
         self.at = end + 1
 
     def connective(self, item: Item, written: str) -> None:
-        kind = _CONNECTIVES.get(written, "_NOT")
-        if written != _WRITTEN[kind]:
-            end = self.at + len(written)
-            self.findings.error_at(
-                "SPEC-016", f"'{written}' does not join pointcuts", self.at, end, f"write '{_WRITTEN[kind]}'"
-            )
-        self.take(kind, item, self.at + len(written))
+        end = self.at + len(written)
+        meant = _CONNECTIVES.get(written, written)
+        if written != meant:
+            self.findings.error_at("SPEC-016", f"'{written}' does not join pointcuts", self.at, end, f"write '{meant}'")
+        self.take(meant, item, end)
 
     def variable(self, item: Item) -> None:
-        self.take("_VAR", item, self.at + len("var"))
+        self.take("var", item, self.at + len("var"))
         if self.more() and self.word() and not self.at_line_start():
             self.take("WORD", item, self.at + len(self.word()))
         if self.on_line() and self.text[self.at] == ":":
@@ -363,7 +346,7 @@ class _Scanner:
             while self.on_line() and self.text[self.at] not in "{}@":
                 word = self.word()
                 self.take("WORD", item, self.at + len(word)) if word else self.punctuation(item)
-                if item.lexemes[-1].type == "_RSQUARE":
+                if item.lexemes[-1].type == "]":
                     break
         if self.more() and self.text[self.at] == "{":
             self.body(item)
@@ -393,7 +376,7 @@ class _Scanner:
 
     def junk_hint(self, word: str) -> str:
         beside = self.last is not None and "\n" not in self.text[self.last.end : self.at]
-        if beside and self.last is not None and [lexeme.type for lexeme in self.last.lexemes[:1]] == ["_AT"]:
+        if beside and self.last is not None and [lexeme.type for lexeme in self.last.lexemes[:1]] == ["@"]:
             return "a handler's body stands in braces"
         if word in PRIMITIVES or word == "condition":
             return "a pointcut follows ':', and its parts are joined by '&&' or '||'"
@@ -524,5 +507,4 @@ class _Scanner:
         self.at = max(end, self.at)
 
     def punctuation(self, item: Item) -> None:
-        character = self.text[self.at]
-        self.take(_PUNCTUATION.get(character, "_JUNK"), item, self.at + 1)
+        self.take(self.text[self.at], item, self.at + 1)

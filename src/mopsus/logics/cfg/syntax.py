@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mopsus.logics.logic import FormulaError
-from mopsus.logics.text import load_grammar, run_parser, suggestion
+from mopsus.logics.operators import OperatorParser, Sign, Takes
+from mopsus.logics.text import WORD, Cursor, Kind, Wanted, suggestion
 from mopsus.logics.tree import ambiguous_word, depth_above, taken_in, walk
-
-if TYPE_CHECKING:
-    from lark import Lark, Token
 
 MAX_SYMBOLS = 10_000
 """How many symbols all right sides may have together."""
@@ -73,8 +70,7 @@ def parse_grammar(text: str, alphabet: tuple[str, ...]) -> Cfg:
     """
     if not text.strip():
         raise FormulaError("the grammar has no rules", offset=0, hint="write 'S -> ...', with events and non-terminals")
-    rules: list[Rule] = run_parser(_parser(), text, _WORDS)
-    grammar = Cfg(tuple(rules), alphabet)
+    grammar = Cfg(tuple(_rules(Cursor(text, _KNOWN))), alphabet)
     _check(grammar)
     return grammar
 
@@ -154,48 +150,41 @@ def _print(side: Side, context: Op) -> str:
     return f"({text})" if side.op < context else text
 
 
-_WORDS = {
-    "NAME": "an event or a non-terminal",
-    "EPSILON": "'epsilon'",
-    "_ARROW": "'->'",
-    "_VBAR": "'|'",
-    "COMMA": "','",
-    "STAR": "'*'",
-    "PLUS": "'+'",
-    "LPAR": "'('",
-    "RPAR": "')'",
-    "$END": "the end",
-}
+_SYMBOL = Kind("an event or a non-terminal", re.compile(WORD))
+_BEHIND = {"*": Op.STAR, "+": Op.PLUS}
+_OPERAND: tuple[Wanted, ...] = ("(", EPSILON, _SYMBOL)
+"""What an operand begins with."""
+_KNOWN: tuple[Wanted, ...] = (*_OPERAND, ")", "|", *_BEHIND, "->", ",")
 
 
-@cache
-def _parser() -> Lark:
-    from lark import Token, Transformer, v_args
+def _rules(cursor: Cursor) -> Iterator[Rule]:
+    while True:
+        head = cursor.need(_SYMBOL)
+        cursor.need("->")
+        yield Rule(str(head), _Parser(cursor).read(), head.start)
+        if not cursor.take(","):
+            break
+    cursor.finish()
 
-    @v_args(inline=True)
-    class Build(Transformer[Token, object]):
-        def start(self, *parts: Rule | Token) -> list[Rule]:
-            return [part for part in parts if isinstance(part, Rule)]
 
-        def rule(self, head: Token, body: Side) -> Rule:
-            return Rule(str(head), body, head.start_pos or 0)
+class _Parser(OperatorParser[Side, Op]):
+    """Reads a right side."""
 
-        def alternatives(self, *parts: Side) -> Side:
-            return combine(Op.OR, parts)
+    def leaf(self) -> Side | None:
+        if (word := self.cursor.take(EPSILON)) is not None:
+            return Side(Op.EPSILON, offset=word.start)
+        if (name := self.cursor.take(_SYMBOL)) is not None:
+            return Side(Op.SYMBOL, symbol=str(name), offset=name.start)
+        return None
 
-        def sequence(self, *parts: Side) -> Side:
-            return combine(Op.SEQUENCE, parts)
+    def infix(self) -> Sign[Op] | None:
+        if self.cursor.take("|"):
+            return Sign(Op.OR, Op.OR, Takes.ALL)
+        return Sign(Op.SEQUENCE, Op.SEQUENCE, Takes.ALL) if self.cursor.peek(*_OPERAND) else None
 
-        def repeated(self, part: Side, sign: Token) -> Side:
-            return combine(Op.STAR if sign == "*" else Op.PLUS, (part,), sign.start_pos)
+    def postfix(self, part: Side) -> Side | None:
+        sign = self.cursor.take(*_BEHIND)
+        return None if sign is None else combine(_BEHIND[sign], (part,), sign.start)
 
-        def symbol(self, name: Token) -> Side:
-            return Side(Op.SYMBOL, symbol=str(name), offset=name.start_pos or 0)
-
-        def epsilon(self, word: Token) -> Side:
-            return Side(Op.EPSILON, offset=word.start_pos or 0)
-
-        def group(self, left: Token, inner: Side, right: Token) -> Side:
-            return inner
-
-    return load_grammar(Path(__file__).with_name("grammar.lark"), Build())
+    def join(self, signs: Sequence[Sign[Op]], parts: Sequence[Side]) -> Side:
+        return combine(signs[0].op, tuple(parts))

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mopsus.logics.logic import FormulaError
-from mopsus.logics.text import load_grammar, run_parser
+from mopsus.logics.operators import OperatorParser, Sign, Takes
+from mopsus.logics.text import WORD, Cursor, Kind, Wanted
 from mopsus.logics.tree import ambiguous_word, depth_above, taken_in, unknown_event, walk
-
-if TYPE_CHECKING:
-    from lark import Lark, Token
 
 MAX_SIZE = 100_000
 """How many events an expression may have with its repetitions `^n` written out."""
@@ -52,7 +49,9 @@ def parse_expression(text: str, alphabet: tuple[str, ...]) -> Ere:
     """The expression that `text` denotes over the events of `alphabet`, or `FormulaError`."""
     if not text.strip():
         raise FormulaError("the expression is empty", offset=0, hint="write 'epsilon' for the empty trace")
-    expression: Ere = run_parser(_parser(), text, _WORDS)
+    cursor = Cursor(text, _KNOWN)
+    expression = _Parser(cursor).read()
+    cursor.finish()
     for part in walk(expression):
         if part.op is Op.EVENT and part.event not in alphabet:
             raise unknown_event(part.event, part.offset, alphabet)
@@ -115,58 +114,41 @@ def _print(expression: Ere, context: Op) -> str:
     return f"({text})" if op < context else text
 
 
-_WORDS = {
-    "NAME": "an event",
-    "EMPTY": "'empty'",
-    "EPSILON": "'epsilon'",
-    "TILDE": "'~'",
-    "STAR": "'*'",
-    "PLUS": "'+'",
-    "POWER": "'^'",
-    "COUNT": "a number",
-    "LPAR": "'('",
-    "RPAR": "')'",
-    "VBAR": "'|'",
-    "AMPERSAND": "'&'",
-    "$END": "the end",
-}
-
-_POSTFIX = {"*": Op.STAR, "+": Op.PLUS, "^": Op.POWER}
+_EVENT = Kind("an event", re.compile(WORD))
+_COUNT = Kind("a number", re.compile("[0-9]+"))
+_CONSTANTS = {"empty": Op.EMPTY, "epsilon": Op.EPSILON}
+_BETWEEN = {"|": Op.OR, "&": Op.AND}
+_BEHIND = {"*": Op.STAR, "+": Op.PLUS, "^": Op.POWER}
+_OPERAND: tuple[Wanted, ...] = ("~", "(", *_CONSTANTS, _EVENT)
+"""What an operand begins with."""
+_KNOWN: tuple[Wanted, ...] = (*_OPERAND, ")", *_BETWEEN, *_BEHIND, _COUNT)
 
 
-@cache
-def _parser() -> Lark:
-    from lark import Token, Transformer, v_args
+class _Parser(OperatorParser[Ere, Op]):
+    def leaf(self) -> Ere | None:
+        if (word := self.cursor.take(*_CONSTANTS)) is not None:
+            return Ere(_CONSTANTS[word], offset=word.start)
+        if (event := self.cursor.take(_EVENT)) is not None:
+            return Ere(Op.EVENT, event=str(event), offset=event.start)
+        return None
 
-    @v_args(inline=True)
-    class Build(Transformer[Token, object]):
-        def NAME(self, token: Token) -> Ere:
-            return Ere(Op.EVENT, event=str(token), offset=token.start_pos or 0)
+    def prefix(self) -> Sign[Op] | None:
+        tilde = self.cursor.take("~")
+        return None if tilde is None else Sign(Op.NOT, Op.NOT, Takes.ONE, tilde.start)
 
-        def EMPTY(self, token: Token) -> Ere:
-            return Ere(Op.EMPTY, offset=token.start_pos or 0)
+    def infix(self) -> Sign[Op] | None:
+        if (token := self.cursor.take(*_BETWEEN)) is not None:
+            return Sign(_BETWEEN[token], _BETWEEN[token], Takes.ALL)
+        return Sign(Op.SEQUENCE, Op.SEQUENCE, Takes.ALL) if self.cursor.peek(*_OPERAND) else None
 
-        def EPSILON(self, token: Token) -> Ere:
-            return Ere(Op.EPSILON, offset=token.start_pos or 0)
+    def postfix(self, part: Ere) -> Ere | None:
+        sign = self.cursor.take(*_BEHIND)
+        if sign is None:
+            return None
+        count = str(self.cursor.need(_COUNT)) if sign == "^" else "0"
+        # Python refuses to read very long numbers; any so long is too large anyway.
+        number = int(count) if len(count) < 10 else MAX_SIZE + 1
+        return combine(_BEHIND[sign], (part,), count=number, offset=sign.start)
 
-        def union(self, *parts: Ere) -> Ere:
-            return combine(Op.OR, parts)
-
-        def intersection(self, *parts: Ere) -> Ere:
-            return combine(Op.AND, parts)
-
-        def sequence(self, *parts: Ere) -> Ere:
-            return combine(Op.SEQUENCE, parts)
-
-        def complement(self, tilde: Token, part: Ere) -> Ere:
-            return combine(Op.NOT, (part,), offset=tilde.start_pos)
-
-        def repeated(self, part: Ere, sign: Token, count: str = "0") -> Ere:
-            # Python refuses to read very long numbers; any so long is too large anyway.
-            number = int(count) if len(count) < 10 else MAX_SIZE + 1
-            return combine(_POSTFIX[sign], (part,), count=number, offset=sign.start_pos)
-
-        def group(self, left: Token, inner: Ere, right: Token) -> Ere:
-            return inner
-
-    return load_grammar(Path(__file__).with_name("grammar.lark"), Build())
+    def join(self, signs: Sequence[Sign[Op]], parts: Sequence[Ere]) -> Ere:
+        return combine(signs[0].op, tuple(parts), offset=signs[0].offset)

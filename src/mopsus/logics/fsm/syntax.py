@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mopsus.logics.logic import FormulaError
-from mopsus.logics.text import load_grammar, run_parser, suggestion
-
-if TYPE_CHECKING:
-    from lark import Lark, Token
+from mopsus.logics.text import WORD, Cursor, Kind, Token, Wanted, suggestion
 
 FAIL = "fail"
 """The state that every event without a transition leads to, and its category."""
@@ -48,7 +43,9 @@ def parse_machine(text: str, alphabet: tuple[str, ...]) -> Fsm:
     """The machine that `text` describes over the events of `alphabet`, or `FormulaError`."""
     if not text.strip():
         raise FormulaError("the machine has no states", offset=0, hint="write 'state [ event -> state ]'")
-    items, aliases = run_parser(_parser(), text, _WORDS)
+    cursor = Cursor(text, _KNOWN)
+    items, aliases = list(_items(cursor)), list(_aliases(cursor))
+    cursor.finish()
     return _check(items, aliases, alphabet)
 
 
@@ -150,41 +147,40 @@ def _transitions(item: _Item, targets: set[str], alphabet: tuple[str, ...]) -> t
 
 
 def _fault(code: str, message: str, token: Token, hint: str) -> FormulaError:
-    return FormulaError(message, offset=token.start_pos or 0, length=len(token), hint=hint, code=code)
+    return FormulaError(message, offset=token.start, length=len(token), hint=hint, code=code)
 
 
-_WORDS = {
-    "NAME": "a name",
-    "_ARROW": "'->'",
-    "LSQB": "'['",
-    "RSQB": "']'",
-    "DEFAULT": "'default'",
-    "ALIAS": "'alias'",
-    "COMMA": "','",
-    "EQUAL": "'='",
-    "$END": "the end",
-}
+_NAME = Kind("a name", re.compile(WORD))
+_KNOWN: tuple[Wanted, ...] = (_NAME, "->", "[", "]", ",", "=")
 
 
-@cache
-def _parser() -> Lark:
-    from lark import Token, Transformer, v_args
+def _items(cursor: Cursor) -> Iterator[_Item]:
+    name: Token | None = cursor.need(_NAME)
+    while name is not None:
+        cursor.need("[")
+        edges = tuple(_edges(cursor))
+        cursor.need("]")
+        yield _Item(name, edges)
+        name = None if cursor.peek("alias") else cursor.take(_NAME)
 
-    @v_args(inline=True)
-    class Build(Transformer[Token, object]):
-        def start(self, *parts: _Item | _Alias) -> tuple[list[_Item], list[_Alias]]:
-            return [p for p in parts if isinstance(p, _Item)], [p for p in parts if isinstance(p, _Alias)]
 
-        def item(self, name: Token, *edges: _Edge) -> _Item:
-            return _Item(name, edges)
+def _edges(cursor: Cursor) -> Iterator[_Edge]:
+    while True:
+        if cursor.take("default"):
+            yield _Edge(None, cursor.need(_NAME))
+        elif (event := cursor.take(_NAME)) is not None:
+            cursor.need("->")
+            yield _Edge(event, cursor.need(_NAME))
+        else:
+            return
+        cursor.take(",")
 
-        def edge(self, event: Token, target: Token) -> _Edge:
-            return _Edge(event, target)
 
-        def otherwise(self, target: Token) -> _Edge:
-            return _Edge(None, target)
-
-        def alias(self, name: Token, *members: Token) -> _Alias:
-            return _Alias(name, members)
-
-    return load_grammar(Path(__file__).with_name("grammar.lark"), Build())
+def _aliases(cursor: Cursor) -> Iterator[_Alias]:
+    while cursor.take("alias"):
+        name = cursor.need(_NAME)
+        cursor.need("=")
+        members = [cursor.need(_NAME)]
+        while cursor.take(","):
+            members.append(cursor.need(_NAME))
+        yield _Alias(name, tuple(members))

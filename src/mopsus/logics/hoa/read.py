@@ -5,15 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from mopsus.logics.hoa.automaton import Condition, Edge, Hoa, Often, Op, Reading, State
 from mopsus.logics.logic import FormulaError
 from mopsus.logics.machines.automaton import MAX_STATES
-from mopsus.logics.text import suggestion
-
-if TYPE_CHECKING:
-    from lark import Token
+from mopsus.logics.text import Token, suggestion
 
 CATEGORIES, GOAL, NAME = "mopsus-categories:", "mopsus-goal:", "name:"
 """Headers of our own that say what an exported machine is; and the one that every tool writes."""
@@ -135,7 +132,7 @@ class Reader:
         elif header.kind in self._headers and header.kind in _ONCE:
             raise FormulaError(
                 "the header stands here for the second time",
-                offset=header.items[0].start_pos or 0 if header.items else 0,
+                offset=header.items[0].start if header.items else 0,
                 hint="leave one of them out",
                 code="LOGIC-004",
             )
@@ -144,7 +141,7 @@ class Reader:
 
     def _names(self, header: str) -> tuple[str, ...]:
         found = self._headers.get(header)
-        return tuple(_unquote(token) for token in found.items if token.type == "STRING") if found else ()
+        return tuple(_unquote(token) for token in found.items if token.startswith('"')) if found else ()
 
     def _propositions(self) -> tuple[str, ...]:
         header = self._headers.get("propositions")
@@ -165,9 +162,9 @@ class Reader:
         """The mask of the letters that satisfy a label."""
 
         def leaf(token: Token) -> int:
-            if token.type == "BOOLEAN":
+            if token in ("t", "f"):
                 return self._universe if token == "t" else 0
-            if token.type == "ANAME":
+            if token.startswith("@"):
                 if token not in self._aliases:
                     raise _fault(f"unknown alias '{token}'", token, suggestion(token, self._aliases), "LOGIC-003")
                 return self._aliases[token]
@@ -317,4 +314,4 @@ def _unquote(token: Token) -> str:
 
 
 def _fault(message: str, token: Token, hint: str, code: str | None = None) -> FormulaError:
-    return FormulaError(message, offset=token.start_pos or 0, length=len(token), hint=hint, code=code)
+    return FormulaError(message, offset=token.start, length=len(token), hint=hint, code=code)

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import re
-from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from mopsus.logics.hoa.automaton import Hoa, Op, Reading
 from mopsus.logics.hoa.read import File, Header, Postfix, RawEdge, RawState, Reader, Visit
 from mopsus.logics.logic import FormulaError
-from mopsus.logics.text import load_grammar, run_parser
-
-if TYPE_CHECKING:
-    from lark import Lark, Token
+from mopsus.logics.operators import OperatorParser, Sign, Takes
+from mopsus.logics.text import Cursor, Kind, Token, Wanted
 
 _COMMENT = re.compile(r'"(?:[^"\\]|\\.)*"|/\*|\*/', re.DOTALL)
 
 
 def parse_automaton(text: str, alphabet: tuple[str, ...]) -> Hoa:
     """The automaton that `text` denotes over the events of `alphabet`, or `FormulaError`."""
-    return Reader(run_parser(_parser(), _without_comments(text), _WORDS), alphabet).read()
+    return Reader(_file(Cursor(_without_comments(text), _KNOWN, _GAP)), alphabet).read()
 
 
 def categories_of(automaton: Hoa) -> frozenset[str]:
@@ -59,99 +55,126 @@ def _without_comments(text: str) -> str:
     return "".join(kept) + text[at:]
 
 
-_WORDS = {
-    "ID": "a word",
-    "INT": "a number",
-    "STRING": "a string",
-    "ANAME": "an alias",
-    "BOOLEAN": "'t' or 'f'",
-    "OFTEN": "'Inf' or 'Fin'",
-    "BANG": "'!'",
-    "HEADERNAME": "a header",
-    "VBAR": "'|'",
-    "AMPERSAND": "'&'",
-    "LPAR": "'('",
-    "RPAR": "')'",
-    "LSQB": "'['",
-    "RSQB": "']'",
-    "LBRACE": "'{'",
-    "RBRACE": "'}'",
-    "$END": "the end",
-}
+_WORD = Kind("a word", re.compile(r"[a-zA-Z_][\w-]*+(?!:)", re.ASCII))
+_NUMBER = Kind("a number", re.compile(r"0|[1-9][0-9]*"))
+_STRING = Kind("a string", re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL))
+_ALIAS = Kind("an alias", re.compile(r"@[\w-]+", re.ASCII))
+_BOOLEAN = Kind("'t' or 'f'", re.compile(r"[tf]\b"))
+_OFTEN = Kind("'Inf' or 'Fin'", re.compile(r"(?:Inf|Fin)\b"))
+_HEADER = Kind("a header", re.compile(r"[a-zA-Z_][\w-]*:", re.ASCII))
+_SIGNS = ("[", "]", "{", "}", "(", ")", "!", "&", "|", "--BODY--", "--END--")
+_KNOWN: tuple[Wanted, ...] = (_HEADER, _WORD, _NUMBER, _STRING, _ALIAS, *_SIGNS)
+_GAP = re.compile(r"\s*")
 
 
-@cache
-def _parser() -> Lark:
-    from lark import Token, Transformer, v_args
+def _file(cursor: Cursor) -> File:
+    cursor.need("HOA:")
+    version = cursor.need(_WORD)
+    headers = tuple(_headers(cursor))
+    cursor.need("--BODY--")
+    states = tuple(_states(cursor))
+    cursor.need("--END--")
+    cursor.finish()
+    return File(version, headers, states)
 
-    @v_args(inline=True)
-    class Build(Transformer[Token, object]):
-        def start(self, version: Token, *parts: Header | RawState) -> File:
-            headers = tuple(part for part in parts if isinstance(part, Header))
-            return File(version, headers, tuple(part for part in parts if isinstance(part, RawState)))
 
-        def states(self, count: Token) -> Header:
-            return Header("states", (count,))
+def _headers(cursor: Cursor) -> Iterator[Header]:
+    while (name := cursor.take(_HEADER)) is not None:
+        match str(name):
+            case "States:":
+                yield Header("states", (cursor.need(_NUMBER),))
+            case "Start:":
+                yield Header("initial", _targets(cursor))
+            case "AP:":
+                yield Header("propositions", (cursor.need(_NUMBER), *_several(cursor, _STRING)))
+            case "Alias:":
+                yield Header("alias", (cursor.need(_ALIAS),), _Label(cursor).read())
+            case "Acceptance:":
+                yield Header("acceptance", (cursor.need(_NUMBER),), _Condition(cursor).read())
+            case "acc-name:":
+                first = cursor.need(_WORD, _NUMBER)
+                yield Header("acc_name", (first, *_several(cursor, _WORD, _NUMBER)))
+            case _:
+                yield Header(str(name), _several(cursor, _WORD, _NUMBER, _STRING))
 
-        def initial(self, *states: Token) -> Header:
-            return Header("initial", states)
 
-        def propositions(self, *items: Token) -> Header:
-            return Header("propositions", items)
+def _states(cursor: Cursor) -> Iterator[RawState]:
+    while cursor.take("State:"):
+        label = _label(cursor)
+        number = cursor.need(_NUMBER)
+        name = cursor.take(_STRING)
+        yield RawState(label, number, name, _marks(cursor), tuple(_edges(cursor)))
 
-        def alias(self, name: Token, label: Postfix) -> Header:
-            return Header("alias", (name,), label)
 
-        def acceptance(self, count: Token, condition: Postfix) -> Header:
-            return Header("acceptance", (count,), condition)
+def _edges(cursor: Cursor) -> Iterator[RawEdge]:
+    while cursor.peek("[", _NUMBER):
+        yield RawEdge(_label(cursor), _targets(cursor), _marks(cursor))
 
-        def acc_name(self, *items: Token) -> Header:
-            return Header("acc_name", items)
 
-        def other(self, name: Token, *items: Token) -> Header:
-            return Header(str(name), items)
+def _label(cursor: Cursor) -> Postfix | None:
+    if not cursor.take("["):
+        return None
+    label = _Label(cursor).read()
+    cursor.need("]")
+    return label
 
-        def state(
-            self,
-            label: Postfix | None,
-            number: Token,
-            name: Token | None,
-            marks: tuple[Token, ...] | None,
-            *edges: RawEdge,
-        ) -> RawState:
-            return RawState(label, number, name, marks or (), edges)
 
-        def edge(self, label: Postfix | None, *rest: Token | tuple[Token, ...] | None) -> RawEdge:
-            targets = tuple(each for each in rest if isinstance(each, Token))
-            marks = rest[-1]
-            return RawEdge(label, targets, marks if isinstance(marks, tuple) else ())
+def _targets(cursor: Cursor) -> tuple[Token, ...]:
+    targets = [cursor.need(_NUMBER)]
+    while cursor.take("&"):
+        targets.append(cursor.need(_NUMBER))
+    return tuple(targets)
 
-        def marks(self, *sets: Token) -> tuple[Token, ...]:
-            return sets
 
-        def constant(self, token: Token) -> Postfix:
-            return [token]
+def _marks(cursor: Cursor) -> tuple[Token, ...]:
+    if not cursor.take("{"):
+        return ()
+    marks = _several(cursor, _NUMBER)
+    cursor.need("}")
+    return marks
 
-        proposition = named = constant
 
-        def often(self, word: Token, outside: Token | None, number: Token) -> Postfix:
-            return [Visit(word, number, outside is not None)]
+def _several(cursor: Cursor, *kinds: Kind) -> tuple[Token, ...]:
+    return tuple(iter(lambda: cursor.take(*kinds), None))
 
-        def negation(self, inner: Postfix) -> Postfix:
-            inner.append(Op.NOT)
-            return inner
 
-        def both(self, left: Postfix, right: Postfix) -> Postfix:
-            return self._join(left, right, Op.AND)
+class _Expression(OperatorParser[Postfix, Op]):
+    """What labels and acceptance conditions have in common."""
 
-        def either(self, left: Postfix, right: Postfix) -> Postfix:
-            return self._join(left, right, Op.OR)
+    def infix(self) -> Sign[Op] | None:
+        if self.cursor.take("|"):
+            return Sign(Op.OR, 0, Takes.ALL)
+        return Sign(Op.AND, 1, Takes.ALL) if self.cursor.take("&") else None
 
-        @staticmethod
-        def _join(left: Postfix, right: Postfix, op: Op) -> Postfix:
-            # In place, so that a long expression takes no more time than its length; nobody else has these lists.
-            left += right
-            left.append(op)
-            return left
+    def join(self, signs: Sequence[Sign[Op]], parts: Sequence[Postfix]) -> Postfix:
+        # In place, so that a long expression takes no more time than its length; nobody else has these lists.
+        joined, *others = parts
+        if not others:
+            joined.append(signs[0].op)
+        for sign, part in zip(signs, others, strict=False):
+            joined += part
+            joined.append(sign.op)
+        return joined
 
-    return load_grammar(Path(__file__).with_name("grammar.lark"), Build())
+
+class _Label(_Expression):
+    def leaf(self) -> Postfix | None:
+        token = self.cursor.take(_BOOLEAN, _NUMBER, _ALIAS)
+        return None if token is None else [token]
+
+    def prefix(self) -> Sign[Op] | None:
+        return Sign(Op.NOT, 2, Takes.ONE) if self.cursor.take("!") else None
+
+
+class _Condition(_Expression):
+    def leaf(self) -> Postfix | None:
+        if (constant := self.cursor.take(_BOOLEAN)) is not None:
+            return [constant]
+        word = self.cursor.take(_OFTEN)
+        if word is None:
+            return None
+        self.cursor.need("(")
+        outside = self.cursor.take("!") is not None
+        visit = Visit(word, self.cursor.need(_NUMBER), outside)
+        self.cursor.need(")")
+        return [visit]

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mopsus.logics.logic import FormulaError
-from mopsus.logics.text import load_grammar, run_parser, suggestion
+from mopsus.logics.text import WORD, Cursor, Kind, Token, Wanted, suggestion
 from mopsus.model.machine import EXHAUSTED
-
-if TYPE_CHECKING:
-    from lark import Lark, Token
+from mopsus.spec.formula import COMMENT
 
 SUCCEED, FAIL = "succeed", "fail"
 """What a rule can decide, instead of putting symbols in place of its left side."""
@@ -59,8 +56,8 @@ def parse_system(text: str, alphabet: tuple[str, ...]) -> System:
     """The system that `text` describes over the events of `alphabet`, or `FormulaError`."""
     if not text.strip():
         raise FormulaError("the system has no rules", offset=0, hint="write 'left side -> right side .'")
-    items: list[_Item] = run_parser(_parser(), text, _WORDS)
-    made = {str(token) for item in items for token in item.right if token.type == "NAME"}
+    items = list(_items(Cursor(text, _KNOWN, _GAP)))
+    made = {str(token) for item in items for token in item.right if token.kind is _SYMBOL}
     known = made.union(alphabet)
     total = 0
     for item in items:
@@ -95,76 +92,75 @@ class _Item:
     right: tuple[Token, ...]
 
     def rule(self) -> Rule:
-        first = self.left[0].start_pos or 0
-        last = self.right[-1].end_pos or first
+        first, last = self.left[0].start, self.right[-1].end
         only = self.right[0]
         return Rule(
-            left=tuple(str(token) for token in self.left if token.type == "NAME"),
-            right=tuple(str(token) for token in self.right if token.type == "NAME"),
-            verdict=str(only)[1:] if only.type in ("SUCCEED", "FAIL") else None,
-            start=self.left[0].type == "START",
-            end=self.left[-1].type == "END",
+            left=tuple(str(token) for token in self.left if token.kind is _SYMBOL),
+            right=tuple(str(token) for token in self.right if token.kind is _SYMBOL),
+            verdict=_VERDICTS.get(only),
+            start=self.left[0] == "^",
+            end=self.left[-1] == "$",
             offset=first,
             length=last - first,
         )
 
 
 def _check(item: _Item, known: set[str], total: int) -> None:
-    if not any(token.type == "NAME" for token in item.left):
+    if not any(token.kind is _SYMBOL for token in item.left):
         raise FormulaError(
             "the left side of the rule has no symbol",
-            offset=item.arrow.start_pos or 0,
+            offset=item.arrow.start,
             length=len(item.arrow),
             hint="an event comes before '->'",
         )
     if total > MAX_SYMBOLS or max(len(item.left), len(item.right)) > MAX_SIDE:
         raise FormulaError(
             "the rules are too large",
-            offset=item.arrow.start_pos or 0,
+            offset=item.arrow.start,
             length=len(item.arrow),
             hint=f"a side may have {MAX_SIDE:,} symbols, all rules together {MAX_SYMBOLS:,}",
             code="LOGIC-007",
         )
     for token in item.left:
-        if token.type == "NAME" and token not in known:
+        if token.kind is _SYMBOL and token not in known:
             raise FormulaError(
                 f"unknown symbol '{token}': no event, and no right side brings it in",
-                offset=token.start_pos or 0,
+                offset=token.start,
                 length=len(token),
                 hint=suggestion(token, known),
                 code="LOGIC-002",
             )
 
 
-_WORDS = {
-    "NAME": "a symbol",
-    "START": "'^'",
-    "END": "'$'",
-    "ARROW": "'->'",
-    "DOT": "'.'",
-    "EPSILON": "'#epsilon'",
-    "SUCCEED": "'#succeed'",
-    "FAIL": "'#fail'",
-    "$END": "the end",
-}
+_SYMBOL = Kind("a symbol", re.compile(WORD))
+_VERDICTS = {"#succeed": SUCCEED, "#fail": FAIL}
+_ALONE = tuple(Kind(f"'{word}'", re.compile(rf"{word}\b")) for word in ("#epsilon", *_VERDICTS))
+"""What a right side may be instead of symbols."""
+_KNOWN: tuple[Wanted, ...] = (_SYMBOL, *_ALONE, "^", "$", "->", ".")
+_GAP = re.compile(rf"(?:\s|{COMMENT})*", re.DOTALL)
 
 
-@cache
-def _parser() -> Lark:
-    from lark import Token, Transformer, v_args
+def _items(cursor: Cursor) -> Iterator[_Item]:
+    """The rules: a dot ends each, and may be left out behind the last."""
+    while True:
+        left = tuple(_left(cursor))
+        yield _Item(left, cursor.need("->"), tuple(_right(cursor)))
+        if not cursor.take(".") or cursor.ends():
+            break
+    cursor.finish()
 
-    @v_args(inline=True)
-    class Build(Transformer[Token, object]):
-        def start(self, *items: _Item) -> list[_Item]:
-            return list(items)
 
-        def rule(self, left: tuple[Token, ...], arrow: Token, right: tuple[Token, ...]) -> _Item:
-            return _Item(left, arrow, right)
+def _left(cursor: Cursor) -> Iterator[Token]:
+    if start := cursor.take("^"):
+        yield start
+    yield from iter(lambda: cursor.take(_SYMBOL), None)
+    if end := cursor.take("$"):
+        yield end
 
-        def left(self, *tokens: Token) -> tuple[Token, ...]:
-            return tokens
 
-        def right(self, *tokens: Token) -> tuple[Token, ...]:
-            return tokens
-
-    return load_grammar(Path(__file__).with_name("grammar.lark"), Build())
+def _right(cursor: Cursor) -> Iterator[Token]:
+    if word := cursor.take(*_ALONE):
+        yield word
+    else:
+        yield cursor.need(_SYMBOL)
+        yield from iter(lambda: cursor.take(_SYMBOL), None)

@@ -9,19 +9,15 @@ strict parser refuses formulas that would read differently elsewhere.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 from mopsus.logics.logic import FormulaError
-from mopsus.logics.text import load_grammar, run_parser
+from mopsus.logics.operators import OperatorParser, Sign, Takes
+from mopsus.logics.text import WORD, Cursor, Kind, Token, Wanted
 from mopsus.logics.tree import depth_above, taken_in, unknown_event, walk
-
-if TYPE_CHECKING:
-    from lark import Lark, Token
 
 MAX_SIZE = 10_000
 """How many operators and names a formula may have."""
@@ -159,7 +155,9 @@ def parse_formula(
         raise FormulaError("the formula is empty", offset=0, hint="write 'true' for what always holds")
     allowed = frozenset(operators) | CONSTANTS | CONNECTIVES | {Op.ATOM}
     events = frozenset(alphabet or ())
-    formula: Formula = run_parser(_parser(), text, _WORDS, lambda token: _settle(token, events, allowed))
+    cursor = Cursor(text, _KNOWN)
+    formula = _Parser(cursor, events, allowed).read()
+    cursor.finish()
     for part in walk(formula):
         _check_operator(part, logic, allowed, modes, intervals)
         if strict:
@@ -173,20 +171,6 @@ def print_formula(formula: Formula) -> str:
     """The canonical text, which a strict parser reads back as the same formula, with no parentheses that it can
     do without."""
     return _print(formula, _LEVELS[Op.IFF], events_of(formula))
-
-
-def _settle(token: Token, events: frozenset[str], allowed: frozenset[Op]) -> None:
-    """Turn a word that was taken for an operator into the name that it is here."""
-    if (token.type in _PREFIX_WORDS and token in events) or (token.type == "AT" and Op.AT not in allowed):
-        token.type = "NAME"
-    elif token.type == "WEAK_NEXT" and "o" in events:
-        raise FormulaError(
-            "'~o' is the weak next operator, and 'o' is also an event",
-            offset=token.start_pos or 0,
-            length=len(token),
-            code="LOGIC-006",
-            hint="write 'not o' for the event, or rename it",
-        )
 
 
 def _check_operator(part: Formula, logic: str, allowed: frozenset[Op], modes: Collection[str], intervals: bool) -> None:
@@ -293,84 +277,117 @@ def _in_brackets(text: str, needed: bool) -> str:
     return f"({text})" if needed else text
 
 
-_PREFIX_WORDS = frozenset({"NOT", "PREVIOUS", "ONCE", "HISTORICALLY", "NEXT", "EVENTUALLY", "ALWAYS", "TRUE", "FALSE"})
+def _kinds(spellings: Mapping[Op, str]) -> dict[Wanted, Op]:
+    return {Kind(f"'{op.value}'", re.compile(spelling)): op for op, spelling in spellings.items()}
 
-_WORDS = {op.name: f"'{op.value}'" for op in Op} | {
-    "NAME": "an event",
-    "INTERVAL": "an interval",
-    "LPAR": "'('",
-    "RPAR": "')'",
-    "$END": "the end",
-}
+
+# Where two fit, the first is taken: the weak forms begin with the `~` that is a negation elsewhere.
+_BEFORE = _kinds(
+    {
+        Op.WEAK_NEXT: r"~\s*o\b",
+        Op.WEAK_PREVIOUS: r"~\s*\(\*a?\)",
+        Op.PREVIOUS: r"\(\*a?\)|(?:Y|previous)\b",
+        Op.ONCE: r"<\*(?:a|s@bc|s@[bc])?>|(?:O|once)\b",
+        Op.HISTORICALLY: r"\[\*(?:a|s@bc|s@[bc])?\]|(?:H|historically)\b",
+        Op.NEXT: r"\(\)|[oX]\b",
+        Op.EVENTUALLY: r"<>|(?:F|eventually)\b",
+        Op.ALWAYS: r"\[\]|(?:G|always)\b",
+        Op.AT: r"@(?:bc|b|c)\b",
+        Op.NOT: r"!|~|not\b",
+    }
+)
+_BETWEEN = _kinds(
+    {
+        Op.IFF: r"<=>|<->|iff\b",
+        Op.IMPLIES: r"=>|->|implies\b",
+        Op.XOR: r"\+\+|\^|(?i:xor)\b",
+        Op.OR: r"\|\|?|or\b",
+        Op.AND: r"&&?|and\b",
+        Op.TRIGGER: r"~\s*S(?:a|s@bc|s@[bc])?\b",
+        Op.SINCE: r"S(?:a|s@bc|s@[bc])?\b|since\b",
+        Op.RELEASE: r"~\s*U\b|(?:R|release)\b",
+        Op.UNTIL: r"(?:U|until)\b",
+        Op.WEAK_UNTIL: r"W\b",
+        Op.STRONG_RELEASE: r"M\b",
+    }
+)
+_CONSTANT = _kinds({Op.TRUE: r"(?:true|1)\b", Op.FALSE: r"(?:false|0)\b"})
+_NAME = Kind("an event", re.compile(rf"@?{WORD}"))
+_INTERVAL = Kind("an interval", re.compile(r"\[\s*[0-9][\w.]*\s*,\s*(?:[0-9][\w.]*|inf)?\s*\]|<=\s*[0-9][\w.]*"))
+_KNOWN: tuple[Wanted, ...] = (_INTERVAL, *_BEFORE, *_BETWEEN, *_CONSTANT, "(", ")", _NAME)
 
 _MODE = re.compile(r"@(bc|b|c)$|(?<=[*S])(a|s@bc|s@[bc])(?=[\])>]?$)")
 
 
-def _interval(token: Token) -> Interval:
-    text = str(token)
-    where, length = token.start_pos or 0, len(token)
-    if text.startswith("<="):
-        return Interval("0", text[2:].strip(), where, length)
-    lower, upper = (bound.strip() for bound in text[1:-1].split(","))
-    return Interval(lower, None if upper in ("", "inf") else upper, where, length)
+class _Written(NamedTuple):
+    """An operator with what is written on it."""
+
+    op: Op
+    mode: str = ""
+    interval: Interval | None = None
+
+
+class _Parser(OperatorParser[Formula, _Written]):
+    def __init__(self, cursor: Cursor, events: frozenset[str], allowed: frozenset[Op]) -> None:
+        super().__init__(cursor)
+        self._events = events
+        self._before = [kind for kind, op in _BEFORE.items() if op is not Op.AT or op in allowed]
+
+    def leaf(self) -> Formula | None:
+        if not self._at_event() and (constant := self.cursor.take(*_CONSTANT)) is not None:
+            return Formula(_CONSTANT[constant.kind], offset=constant.start)
+        name = self.cursor.take(_NAME)
+        return None if name is None else Formula(Op.ATOM, name=str(name), offset=name.start)
+
+    def prefix(self) -> Sign[_Written] | None:
+        token = None if self._at_event() else self.cursor.take(*self._before)
+        if token is None:
+            return None
+        op = _BEFORE[token.kind]
+        if op is Op.WEAK_NEXT and "o" in self._events:
+            raise FormulaError(
+                "'~o' is the weak next operator, and 'o' is also an event",
+                offset=token.start,
+                length=len(token),
+                code="LOGIC-006",
+                hint="write 'not o' for the event, or rename it",
+            )
+        return Sign(_Written(op, _mode(token), self._interval()), _UNARY, Takes.ONE, token.start)
+
+    def infix(self) -> Sign[_Written] | None:
+        token = self.cursor.take(*_BETWEEN)
+        if token is None:
+            return None
+        op = _BETWEEN[token.kind]
+        written = _Written(op, _mode(token), self._interval()) if op in BINARY_TEMPORAL else _Written(op)
+        takes = Takes.TWO if op in BINARY_TEMPORAL or op is Op.IMPLIES else Takes.ALL
+        return Sign(written, _LEVELS[op], takes, token.start)
+
+    def join(self, signs: Sequence[Sign[_Written]], parts: Sequence[Formula]) -> Formula:
+        op, mode, interval = signs[0].op
+        if op is not Op.IFF:
+            return combine(op, tuple(parts), interval=interval, mode=mode, offset=signs[0].offset)
+        formula = parts[0]
+        for sign, part in zip(signs, parts[1:], strict=True):
+            formula = combine(op, (formula, part), offset=sign.offset)
+        return formula
+
+    def group(self, part: Formula) -> Formula:
+        return replace(part, grouped=True)
+
+    def _at_event(self) -> bool:
+        return self.cursor.peek(_NAME) in self._events
+
+    def _interval(self) -> Interval | None:
+        token = self.cursor.take(_INTERVAL)
+        if token is None:
+            return None
+        if token.startswith("<="):
+            return Interval("0", token[2:].strip(), token.start, len(token))
+        lower, upper = (bound.strip() for bound in token[1:-1].split(","))
+        return Interval(lower, None if upper in ("", "inf") else upper, token.start, len(token))
 
 
 def _mode(token: Token) -> str:
     found = _MODE.search(token)
     return "" if found is None else found[1] or found[2]
-
-
-@cache
-def _parser() -> Lark:
-    from lark import Token, Transformer, v_args
-
-    @v_args(inline=True)
-    class Build(Transformer[Token, object]):
-        def NAME(self, token: Token) -> Formula:
-            return Formula(Op.ATOM, name=str(token), offset=token.start_pos or 0)
-
-        def TRUE(self, token: Token) -> Formula:
-            return Formula(Op.TRUE, offset=token.start_pos or 0)
-
-        def FALSE(self, token: Token) -> Formula:
-            return Formula(Op.FALSE, offset=token.start_pos or 0)
-
-        def iff(self, first: Formula, *rest: Formula | Token) -> Formula:
-            formula = first
-            for sign, part in zip(rest[::2], rest[1::2], strict=True):
-                assert isinstance(sign, Token)
-                assert isinstance(part, Formula)
-                formula = combine(Op.IFF, (formula, part), offset=sign.start_pos)
-            return formula
-
-        def implies(self, left: Formula, sign: Token, right: Formula) -> Formula:
-            return combine(Op.IMPLIES, (left, right), offset=sign.start_pos)
-
-        def xor(self, *parts: Formula | Token) -> Formula:
-            return _several(Op.XOR, parts)
-
-        def disjunction(self, *parts: Formula | Token) -> Formula:
-            return _several(Op.OR, parts)
-
-        def conjunction(self, *parts: Formula | Token) -> Formula:
-            return _several(Op.AND, parts)
-
-        def binary(self, left: Formula, sign: Token, interval: Token | None, right: Formula) -> Formula:
-            bounds = None if interval is None else _interval(interval)
-            return combine(Op[sign.type], (left, right), interval=bounds, mode=_mode(sign), offset=sign.start_pos)
-
-        def unary(self, sign: Token, interval: Token | None, part: Formula) -> Formula:
-            bounds = None if interval is None else _interval(interval)
-            return combine(Op[sign.type], (part,), interval=bounds, mode=_mode(sign), offset=sign.start_pos)
-
-        def group(self, left: Token, inner: Formula, right: Token) -> Formula:
-            return replace(inner, grouped=True)
-
-    return load_grammar(Path(__file__).with_name("grammar.lark"), Build())
-
-
-def _several(op: Op, parts: tuple[Formula | Token, ...]) -> Formula:
-    formulas = tuple(part for part in parts if isinstance(part, Formula))
-    sign = parts[1]
-    assert not isinstance(sign, Formula)
-    return combine(op, formulas, offset=sign.start_pos)
