@@ -16,7 +16,7 @@ from mopsus.model.term import Pid
 
 
 class Waiting(NamedTuple):
-    """An event that waits. `acted`: if it is a fork, its child is known already."""
+    """An event that waits. `acted`: it is a fork, and its child is known already."""
 
     number: int
     occurrence: Occurrence
@@ -29,33 +29,33 @@ class Backlog:
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._queues: dict[Pid, deque[Waiting]] = {}
-        self._count = 0
         self._ready: list[tuple[int, Pid]] = []
+        self._count = 0
 
     def __len__(self) -> int:
         return self._count
 
     def __contains__(self, component: Pid) -> bool:
+        """Must an event of this component wait behind others of it?"""
         return component in self._queues
 
-    def components(self) -> Iterator[tuple[Pid, deque[Waiting]]]:
+    def queues(self) -> Iterator[tuple[Pid, deque[Waiting]]]:
         """Who waits, with what, in the order of their first events."""
         yield from sorted(self._queues.items(), key=lambda item: item[1][0].number)
 
-    def put(self, waiting: Waiting) -> list[Pid]:
-        """Let an event wait; the components whose events had to go to make room for it.
+    def put(self, waiting: Waiting) -> list[tuple[Pid, int]]:
+        """Let an event wait. To make room, components may have to go: who, with how many events each.
 
-        Those with the most of them go, until half of the room is free: so the order of the queues by length is
-        needed once for many events.
+        Those with the most events go, until half of the room is free: so the queues are sorted once for many events.
         """
         self._queues.setdefault(waiting.occurrence.subject, deque()).append(waiting)
         self._count += 1
-        gone: list[Pid] = []
+        gone: list[tuple[Pid, int]] = []
         if self._count > self._limit:
             for component, queue in sorted(self._queues.items(), key=lambda item: -len(item[1])):
                 if self._count <= self._limit // 2:
                     break
-                gone.append(component)
+                gone.append((component, len(queue)))
                 self._count -= len(queue)
                 del self._queues[component]
         return gone
@@ -66,26 +66,22 @@ class Backlog:
         if queue:
             heappush(self._ready, (queue[0].number, component))
 
-    def next_ready(self) -> Waiting | None:
-        """The earliest event of the components released; `advance` or `hold` says what has become of it."""
+    def take(self) -> Waiting | None:
+        """The earliest event of all components released, if there is one. Say `took` when it has been delivered."""
         while self._ready:
-            queue = self._queues.get(self._ready[0][1])
-            if queue is not None:
-                return queue[0]
-            heappop(self._ready)
+            number, component = heappop(self._ready)
+            queue = self._queues.get(component)
+            if queue and queue[0].number == number:
+                self._count -= 1
+                # An emptied queue stays until then: what is posted meanwhile must come after this event.
+                return queue.popleft()
         return None
 
-    def advance(self) -> None:
-        """The event of `next_ready` has been delivered."""
-        component = heappop(self._ready)[1]
-        queue = self._queues[component]
-        queue.popleft()
-        self._count -= 1
+    def took(self, component: Pid, *, more: bool) -> None:
+        """Its event was delivered. Without `more` it is over, and what it still has keeps waiting."""
+        queue = self._queues.get(component)
         if queue:
-            heappush(self._ready, (queue[0].number, component))
-        else:
+            if more:
+                heappush(self._ready, (queue[0].number, component))
+        elif queue is not None:
             del self._queues[component]
-
-    def hold(self) -> None:
-        """The component of `next_ready` is over: what it still has keeps waiting."""
-        heappop(self._ready)
