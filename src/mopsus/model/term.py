@@ -32,3 +32,15 @@ class Reference(str):
 
     def __repr__(self) -> str:
         return f"Reference({str(self)!r})"
+
+
+class String(str):
+    """A text of a system that tells texts from atoms: `"ok"` in a log is not the atom `ok`.
+
+    A plain `str` is a text of Python, which has no atoms; it equals an atom and a string of the same spelling.
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"String({str(self)!r})"
