@@ -11,6 +11,7 @@ import os
 import secrets
 import sys
 import threading
+from collections.abc import Mapping
 from functools import partial
 from itertools import count
 from types import BuiltinMethodType, CodeType, MethodType, ModuleType
@@ -139,7 +140,7 @@ def _adopted() -> Component:
 # ---- functions
 
 
-def signature(target: Any, arguments: tuple[Any, ...] = (), keywords: dict[str, Any] | None = None) -> Function:  # noqa: ANN401 - whatever can be called
+def signature(target: Any, arguments: tuple[Any, ...] = (), keywords: Mapping[str, Any] | None = None) -> Function:  # noqa: ANN401 - whatever can be called
     """What a component runs when it calls `target` with these arguments."""
     named = dict(keywords or {})
     while True:

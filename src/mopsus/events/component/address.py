@@ -1,0 +1,157 @@
+"""Stage 4: to whom a message goes: the addresses of queues, connections and of whatever else takes messages.
+
+A queue belongs to the component that was declared to be its owner, or to the only one that ever took something from it.
+Any other is a *channel*, with an identifier of its own. An address that was told as a channel's stays one: a property
+may have remembered it. So does a mailbox in a message stand for its address, as an identifier in a message of Erlang
+does.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
+
+from mopsus.events.component.identity import Component, new_component
+from mopsus.model.term import Atom, Pid, Reference
+
+Resolver: TypeAlias = "Callable[[Any], Pid | None]"
+
+_PLAIN: Final = frozenset({int, str, float, bool, bytes, type(None), Pid, Atom, Reference})
+_DEPTH: Final = 8
+
+
+class Mailbox:
+    """Where messages of one queue go."""
+
+    __slots__ = ("_channel", "_consumer", "_name", "_shared", "declared")
+
+    def __init__(self, name: str, channel: Pid | None = None) -> None:
+        self._name = name
+        self._channel = channel
+        self._consumer: Pid | None = None
+        self._shared = channel is not None
+        self.declared: Pid | None = None
+
+    def taken_by(self, consumer: Pid) -> None:
+        """A component takes messages from it."""
+        if self._consumer is None:
+            self._consumer = consumer
+        elif self._consumer != consumer:
+            self._shared = True
+
+    @property
+    def address(self) -> Pid:
+        """To whom messages go that are put there now."""
+        if self.declared is not None:
+            return self.declared
+        if self._consumer is not None and not self._shared:
+            return self._consumer
+        self._shared = True
+        if self._channel is None:
+            self._channel = new_component(self._name).pid
+        return self._channel
+
+
+class Mailboxes:
+    """The mailboxes of objects, for as long as these live."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[weakref.ref[Any], Mailbox]] = {}
+
+    def of(self, queue: Any) -> Mailbox:  # noqa: ANN401 - whatever takes messages
+        """The mailbox of an object."""
+        found = self._known.get(id(queue))
+        return found[1] if found is not None else self.add(queue, Mailbox(type(queue).__name__))
+
+    def add(self, queue: Any, box: Mailbox) -> Mailbox:  # noqa: ANN401 - whatever takes messages
+        """Let an object have this mailbox."""
+        number = id(queue)
+        self._known[number] = (weakref.ref(queue, lambda _: self._known.pop(number, None)), box)
+        return box
+
+
+MAILBOXES: Final = Mailboxes()
+
+
+# ---- components behind objects
+
+
+class Components:
+    """The components behind objects (threads, tasks, processes, actors), for as long as these live."""
+
+    def __init__(self) -> None:
+        self._known: weakref.WeakKeyDictionary[Any, Component] = weakref.WeakKeyDictionary()
+
+    def of(self, body: Any, name: str | None = None) -> Component:  # noqa: ANN401 - whatever runs
+        """The component that an object is, or will be."""
+        found = self._known.get(body)
+        if found is None:
+            found = self._known[body] = new_component(name or type(body).__name__)
+        return found
+
+    def add(self, body: Any, component: Component) -> None:  # noqa: ANN401 - whatever runs
+        """Let an object be this component."""
+        self._known[body] = component
+
+    def find(self, body: Any) -> Component | None:  # noqa: ANN401 - whatever runs
+        """The component that an object is, if that is known."""
+        return self._known.get(body)
+
+
+COMPONENTS: Final = Components()
+
+
+# ---- messages
+
+_resolvers: dict[type, Resolver] = {}
+_by_type: dict[type, Resolver | None] = {}
+
+
+def stands_for_address(kind: type, resolver: Resolver) -> None:
+    """Let objects of this type, in messages, stand for what the resolver says of them."""
+    _resolvers[kind] = resolver
+    _by_type.clear()
+
+
+def address_of(value: Any) -> Pid | None:  # noqa: ANN401 - whatever is in a message
+    """The address that an object stands for, if it does for any."""
+    if isinstance(value, Component):
+        return value.pid
+    if isinstance(value, Pid):
+        return value
+    resolver = _resolver(type(value))
+    return None if resolver is None else resolver(value)
+
+
+def told(message: Any, depth: int = _DEPTH) -> Any:  # noqa: ANN401 - whatever is sent
+    """A message as monitors see it: mailboxes and components in it are their identifiers. It is the same object if there
+    are none."""
+    kind = type(message)
+    if kind in _PLAIN or not depth:
+        return message
+    if kind is tuple:
+        for item in message:
+            if type(item) not in _PLAIN:
+                break
+        else:
+            return message
+        items = tuple([told(item, depth - 1) for item in message])
+        return items if any(new is not old for new, old in zip(items, message, strict=True)) else message
+    if kind is list:
+        listed = [told(item, depth - 1) for item in message]
+        return listed if any(new is not old for new, old in zip(listed, message, strict=True)) else message
+    if kind is dict:
+        values = {key: told(value, depth - 1) for key, value in message.items()}
+        return values if any(values[key] is not message[key] for key in values) else message
+    resolver = _by_type[kind] if kind in _by_type else _resolver(kind)
+    if resolver is None:
+        return message
+    address = resolver(message)
+    return message if address is None else address
+
+
+def _resolver(kind: type) -> Resolver | None:
+    found = next((_resolvers[base] for base in kind.__mro__ if base in _resolvers), None)
+    _by_type[kind] = found
+    return found

@@ -1,0 +1,37 @@
+"""Stage 4: queues between threads: a send when something was put, a recv when something was taken."""
+
+from __future__ import annotations
+
+import queue
+from typing import Any
+
+from mopsus.events.component.address import MAILBOXES, stands_for_address
+from mopsus.events.component.hooks.messages import Messages, OpenMessages
+from mopsus.events.component.hooks.wiring import RESULT, SELF, Emit, Undo, argument, before, put, returning
+from mopsus.events.weave.joinpoints import Advised
+from mopsus.model.term import Pid
+
+_ITEM = argument(0, "item")
+
+
+def install(emit: Emit) -> Undo:
+    """Tell of messages in `queue.Queue`, its subclasses and `queue.SimpleQueue` from now on."""
+    for kind in (queue.Queue, queue.SimpleQueue):
+        stands_for_address(kind, _address)
+    # What does not wait calls what does.
+    return put(
+        [
+            *_advised(queue.Queue, Messages(emit), ("put",), ("get",)),
+            *_advised(queue.SimpleQueue, OpenMessages(emit), ("put", "put_nowait"), ("get", "get_nowait")),
+        ]
+    )
+
+
+def _advised(kind: type, messages: Messages, puts: tuple[str, ...], gets: tuple[str, ...]) -> list[Advised]:
+    sent = returning(messages.sent, SELF, _ITEM)
+    taken = before(messages.awaited, SELF), returning(messages.received, RESULT)
+    return [Advised(kind, name, (sent,)) for name in puts] + [Advised(kind, name, taken) for name in gets]
+
+
+def _address(mailbox: Any) -> Pid:  # noqa: ANN401 - any kind of queue
+    return MAILBOXES.of(mailbox).address
