@@ -7,9 +7,11 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -49,9 +51,9 @@ public:
     static constexpr Term small(std::int64_t value) { return Term(static_cast<std::uint64_t>(value) << 3 | kSmall); }
     // Bytes of up to seven: an Atom, String, Text or Binary.
     static Term brief(TermType type, std::string_view bytes) {
-        std::uint64_t bits = kBrief | static_cast<std::uint64_t>(spelling(type)) << 3 | static_cast<std::uint64_t>(bytes.size()) << 5;
-        for (std::size_t k = 0; k < bytes.size(); ++k) bits |= static_cast<std::uint64_t>(static_cast<unsigned char>(bytes[k])) << (8 * (k + 1));
-        return Term(bits);
+        std::uint64_t bits = 0;
+        std::memcpy(reinterpret_cast<char*>(&bits) + 1, bytes.data(), bytes.size());
+        return Term(bits | kBrief | static_cast<std::uint64_t>(spelling(type)) << 3 | static_cast<std::uint64_t>(bytes.size()) << 5);
     }
     static Term boolean(bool value) { return value ? brief(TermType::Atom, "true") : brief(TermType::Atom, "false"); }
     static constexpr bool fits_pid(std::uint64_t node, std::uint64_t serial, std::uint64_t incarnation) {
@@ -101,6 +103,7 @@ private:
     enum Special : std::uint64_t { kNil, kNone };
     static constexpr unsigned spelling(TermType type) { return static_cast<unsigned>(type) - static_cast<unsigned>(TermType::Atom); }
 
+    static_assert(std::endian::native == std::endian::little);  // brief ones are read where they lie
     explicit constexpr Term(std::uint64_t bits) : bits_(bits) {}
     std::uint64_t bits_ = 0;
 };
@@ -182,7 +185,8 @@ public:
     std::size_t bytes() const;
 
     Term integer(std::int64_t value) { return Term::fits_integer(value) ? Term::small(value) : large(value); }
-    // An optional sign and decimal digits.
+    // An optional sign and decimal digits. Time is quadratic in their number: refuse more than `kMostDigits`.
+    static constexpr std::size_t kMostDigits = 10'000;
     Term integer(std::string_view decimal);
     Term integer(bool negative, const std::uint32_t* digits, std::size_t count);  // normalised; copies
     Term real(double value);
@@ -256,8 +260,10 @@ std::uint64_t hash(Term term);  // equal for identical ones
 Term keep(Term term);
 void share(Term kept);
 void drop(Term kept);
-std::size_t kept_bytes();
+std::size_t kept_size(Term kept);  // in bytes; 0 if it lies in its word
+bool holds_objects(Term kept);
 
+std::string object_name(Term object);
 // As a log has it.
 std::string to_text(Term term);
 // Writes a kept term, or reads one and keeps it. Objects cannot be written.
