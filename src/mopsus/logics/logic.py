@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from mopsus.model import Machine, MopsusError, Severity
+from mopsus.model import Code, Machine, MopsusError, Severity
 from mopsus.spec.diagnostics import render_all
 
 
@@ -55,6 +55,12 @@ class Request:
     """Someone will ask what to presume of a trace that ends undecided: machines say so of each state, if they can."""
     allow_unmonitorable: bool = False
     """Accept a formula that no trace can decide, where it is otherwise refused."""
+    fields: Mapping[str, tuple[str, ...]] | None = None
+    """By event, the names of the data that it carries; None: whatever the formula takes it to be."""
+    imports: tuple[Code, ...] = ()
+    """What Python code in the formula may use; run when that code is first run."""
+    first_match: bool = False
+    """Of several clauses of a conjunction that an event fits, only the first goes on, in logics with such clauses."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,8 @@ class Cursor:
         self._gap = gap
         self._missed: list[Wanted] = []
         self._at = 0
+        self.end = 0
+        """Where the last token ended."""
         self._move(0)
 
     def take(self, *wanted: Wanted) -> Token | None:
@@ -84,6 +86,22 @@ class Cursor:
                 return found
         self._missed += wanted
         return ""
+
+    @property
+    def place(self) -> int:
+        """The offset of what stands here."""
+        return self._at
+
+    def ahead(self, pattern: re.Pattern[str]) -> bool:
+        """Does the text go on like this? To look ahead only: messages do not say that it was expected."""
+        return pattern.match(self._text, self._at) is not None
+
+    def skip_to(self, place: int) -> str:
+        """The text up to `place`, which is in another language; the place is then there."""
+        text = self._text[self._at : place]
+        self._missed.clear()
+        self._move(place)
+        return text
 
     def ends(self) -> bool:
         """Does the text end here?"""
@@ -119,6 +137,7 @@ class Cursor:
         return "" if wanted.isidentifier() and (after.isalnum() or after == "_") else wanted
 
     def _move(self, at: int) -> None:
+        self.end = at
         gap = self._gap.match(self._text, at)
         self._at = at if gap is None else gap.end()
 

@@ -97,7 +97,10 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """An operator or function of the guard language, by name, on its operands: `+`, `=:=`, `andalso`, `is_integer`."""
+    """An operator or function of the guard language, by name, on its operands: `+`, `=:=`, `andalso`, `is_integer`.
+
+    `{}` makes a tuple of its operands, `[]` a list, and `[|]` a list of all but the last before the last, which is one.
+    """
 
     name: str
     operands: tuple[Expression, ...]
@@ -205,6 +208,16 @@ class SymbolicMachine(Machine):
     """Of the necessities of one conjunction, only the first that an event fits goes on; the others are dropped."""
     erlang_order: bool = True
     """Values of different types are ordered; otherwise to compare them is an error, which makes a guard false."""
+
+    def reportable(self) -> frozenset[str]:
+        possible = set() if self.linear else {INCONCLUSIVE}
+        for node in self.nodes:
+            match node:
+                case Truth(value):
+                    possible.add(ACCEPTANCE if value else REJECTION)
+                case Modality(necessity=necessity) if self.linear:
+                    possible.add(ACCEPTANCE if necessity else REJECTION)
+        return self.goal & possible
 
     def drawing(self) -> Drawing:
         nodes, edges = [], []

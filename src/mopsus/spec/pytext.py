@@ -20,7 +20,7 @@ _LITERAL = re.compile(rf"[A-Za-z]{{0,2}}{_STRING}", re.DOTALL)
 _COARSE = re.compile(
     rf"(?P<string>{_STRING})|(?P<comment>\#[^\n]*)|(?P<bracket>[()\[\]{{}}])|(?P<end>[\n;])", re.DOTALL
 )
-_CLOSERS = {"(": ")", "{": "}"}
+_CLOSERS = {"(": ")", "[": "]", "{": "}"}
 
 
 @dataclass(frozen=True, slots=True)
