@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <vector>
 
 #include "depth.hpp"
 #include "iterate.hpp"
@@ -82,6 +83,44 @@ PyObject* call_before(PyObject* object, PyObject* const* args, std::size_t flags
     return call_original(self, args, flags, names);
 }
 
+// Where the last source of a tap stands among what is given; -1: it is not given.
+Py_ssize_t place_of(const Tap& tap, const Occasion& at) {
+    const Tap::Source& source = tap.sources.back();
+    if (source.index >= 0 && source.index < at.positional) return source.index;
+    const Py_ssize_t count = at.names != nullptr && source.name ? PyTuple_GET_SIZE(at.names) : 0;
+    for (Py_ssize_t k = 0; k < count; ++k)
+        if (PyUnicode_Compare(PyTuple_GET_ITEM(at.names, k), source.name.get()) == 0) return at.positional + k;
+    return -1;
+}
+
+// With something else given, or something else got; events are of what the program gave and what the original gives.
+PyObject* call_exchanging(PyObject* object, PyObject* const* args, std::size_t flags, PyObject* names) {
+    const Advice* self = as_advice(object);
+    if (Unobserved::now()) return call_original(self, args, flags, names);
+    const HeldTaps taps(self->taps);
+    Occasion at = occasion_of(object, args, flags, names);
+    std::vector<PyObject*> given(args, args + PyVectorcall_NARGS(flags) + (names != nullptr ? PyTuple_GET_SIZE(names) : 0));
+    std::vector<Owned> made;
+    for (const Tap* tap : taps->giving) {
+        const Py_ssize_t place = place_of(*tap, at);
+        Owned other = place >= 0 ? tap->exchanged(at) : Owned();
+        if (PyErr_Occurred() != nullptr) return nullptr;
+        if (!other) continue;
+        given[static_cast<std::size_t>(place + (at.arguments - args))] = other.get();
+        made.push_back(std::move(other));
+    }
+    const std::size_t count = static_cast<std::size_t>(PyVectorcall_NARGS(flags));
+    Owned result(perform(self->taps, at, [&] { return call_original(self, given.data(), count, names); }));
+    at.result = result.get();
+    for (const Tap* tap : taps->getting) {
+        if (!result) break;
+        if (Owned other = tap->exchanged(at)) result = std::move(other);
+        if (PyErr_Occurred() != nullptr) return nullptr;
+        at.result = result.get();
+    }
+    return result.release();
+}
+
 PyObject* call_unobserved(PyObject* object, PyObject* const* args, std::size_t flags, PyObject* names) {
     return call_original(as_advice(object), args, flags, names);
 }
@@ -90,7 +129,7 @@ void use(Advice* self, Taps* taps) {
     self->taps = taps;
     const bool one = taps->before.size() == 1 && taps->size() == 1;
     self->only = one && self->has_target && taps->before.front()->simple ? taps->before.front() : nullptr;
-    self->vectorcall = taps->empty() ? call_unobserved : self->only != nullptr ? call_before : call;
+    self->vectorcall = taps->empty() ? call_unobserved : taps->exchange() ? call_exchanging : self->only != nullptr ? call_before : call;
 }
 
 // ---- standing for the original ----

@@ -7,6 +7,7 @@
 
 #include "advice.hpp"
 #include "columns.hpp"
+#include "component.hpp"
 #include "emitter.hpp"
 #include "iterate.hpp"
 #include "machines.hpp"
@@ -266,7 +267,9 @@ PyType_Slot gc_slots[] = {
 
 NB_MODULE(_core, module) {
     module.doc() = "The C++ core: parametric slicing, machines, the death of objects.";
-    if (!prepare_conversion() || !prepare_watching() || !prepare_emitters(module.ptr()) || !prepare_advice(module.ptr()) || !prepare_sites(module.ptr())) raise_python();
+    if (!prepare_conversion() || !prepare_watching() || !prepare_emitters(module.ptr()) || !prepare_advice(module.ptr()) || !prepare_sites(module.ptr()) ||
+        !prepare_components(module.ptr()))
+        raise_python();
     module.def(
         "use_errors",
         [](nb::handle closed, nb::handle values) { errors = {closed.inc_ref().ptr(), values.inc_ref().ptr()}; }, nb::arg("closed"),

@@ -122,11 +122,14 @@ bool Tap::admitted(const Occasion& at) const {
     return verdict && PyObject_IsTrue(verdict.get()) == 1;
 }
 
-bool Tap::serve_slowly(const Occasion& at) const {
-    if (emission.monitor != nullptr && emission.monitor->closed()) return true;
-    if (!applies(at)) return true;
+// The values of the sources, and what keeps them alive that nobody else does.
+struct Tap::Chosen {
     std::array<PyObject*, kMaxParameters> values;
     Owned thread, task;
+};
+
+// False if there is no value for a source, or none that suits.
+bool Tap::choose(const Occasion& at, Chosen& chosen) const {
     for (std::size_t k = 0; k < sources.size(); ++k) {
         const Source& source = sources[k];
         PyObject* value = nullptr;
@@ -140,19 +143,35 @@ bool Tap::serve_slowly(const Occasion& at) const {
                 if (value == nullptr) value = source.fallback.get();
                 break;
             case From::Thread:
-                thread = current_thread();
-                value = thread.get();
+                chosen.thread = current_thread();
+                value = chosen.thread.get();
                 break;
             case From::Task:
-                task = call_imported("asyncio", "current_task");
-                value = task.get();
+                chosen.task = call_imported("asyncio", "current_task");
+                value = chosen.task.get();
                 break;
         }
-        if (value == nullptr || (source.types && !is_instance(value, source.types.get()))) return true;
-        values[k] = value;
+        if (value == nullptr || (source.types && !is_instance(value, source.types.get()))) return false;
+        chosen.values[k] = value;
     }
+    return true;
+}
+
+bool Tap::serve_slowly(const Occasion& at) const {
+    if (emission.monitor != nullptr && emission.monitor->closed()) return true;
+    Chosen chosen;
+    if (!applies(at) || !choose(at, chosen)) return true;
     if (admits && !admitted(at)) return PyErr_Occurred() == nullptr || forgiven();
-    return send(values.data());
+    return send(chosen.values.data());
+}
+
+Owned Tap::exchanged(const Occasion& at) const {
+    Chosen chosen;
+    if (!applies(at) || !choose(at, chosen)) return Owned();
+    const Unobserved unobserved;
+    Owned made(PyObject_Vectorcall(emit.get(), chosen.values.data(), sources.size(), nullptr));
+    if (!made) forgiven();
+    return made;
 }
 
 bool Tap::send(PyObject* const* values) const {
@@ -262,7 +281,7 @@ bool read(Tap& tap, PyObject* object) {
     const Py_ssize_t arity = tap.emission.monitor == nullptr
                                  ? count
                                  : static_cast<Py_ssize_t>(tap.emission.monitor->core().program().events[tap.emission.event].parameters.size());
-    if (moment < 0 || moment > static_cast<Py_ssize_t>(Tap::Moment::Around)) PyErr_SetString(PyExc_ValueError, "a tap of an unknown moment");
+    if (moment < 0 || moment > static_cast<Py_ssize_t>(Tap::Moment::Getting)) PyErr_SetString(PyExc_ValueError, "a tap of an unknown moment");
     if (count != arity || count > static_cast<Py_ssize_t>(kMaxParameters)) PyErr_SetString(PyExc_ValueError, "a tap has as many sources as its event has parameters");
     if (typed > count) PyErr_SetString(PyExc_ValueError, "a tap has more types than sources");
     tap.sources.resize(static_cast<std::size_t>(count));
@@ -314,6 +333,8 @@ Taps* Taps::make(PyObject* objects, PyObject* original, bool has_target) {
             case Tap::Moment::Before: made->before.push_back(tap.get()); break;
             case Tap::Moment::Returning: made->returning.push_back(tap.get()); break;
             case Tap::Moment::Raising: made->raising.push_back(tap.get()); break;
+            case Tap::Moment::Giving: made->giving.push_back(tap.get()); break;
+            case Tap::Moment::Getting: made->getting.push_back(tap.get()); break;
             case Tap::Moment::After:
                 made->returning.push_back(tap.get());
                 made->raising.push_back(tap.get());

@@ -45,7 +45,7 @@ struct Occasion {
 };
 
 struct Tap {
-    enum class Moment : std::uint8_t { Before, Returning, Raising, After, Around };
+    enum class Moment : std::uint8_t { Before, Returning, Raising, After, Around, Giving, Getting };
     enum class From : std::uint8_t { Target, Argument, Result, Exception, Thread, Task };
     struct Source {
         From kind = From::Target;
@@ -87,6 +87,8 @@ struct Tap {
         }
         return emission.monitor->emit_silently(emission.event, object);
     }
+    // What takes the place of the argument or result that is the last source; nothing if it stays.
+    Owned exchanged(const Occasion& occasion) const;
     int traverse(visitproc visit, void* arg) const;
 
 private:
@@ -109,6 +111,8 @@ private:
     bool find_out(const Occasion& occasion) const;
     bool serve_slowly(const Occasion& occasion) const;
     bool applies(const Occasion& occasion) const;
+    struct Chosen;
+    bool choose(const Occasion& occasion, Chosen& chosen) const;
     bool admitted(const Occasion& occasion) const;
     bool send(PyObject* const* values) const;
     bool forgiven() const;
@@ -121,7 +125,8 @@ public:
     // asked for the names and default values of its arguments, the first of which may be a target.
     static Taps* make(PyObject* taps, PyObject* original, bool has_target);
 
-    std::vector<const Tap*> around, before, returning, raising;
+    std::vector<const Tap*> around, before, returning, raising, giving, getting;
+    bool exchange() const { return !giving.empty() || !getting.empty(); }
     bool empty() const { return all_.empty(); }
     std::size_t size() const { return all_.size(); }
     PyObject* objects() const { return objects_.get(); }

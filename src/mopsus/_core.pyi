@@ -91,3 +91,17 @@ def taps(advice: object) -> tuple[Any, ...]: ...
 def serve(advice: object, taps: Sequence[object]) -> None: ...
 def skip(result: object) -> bool: ...
 def set_type_attribute(holder: type, name: str, value: object = ...) -> None: ...
+
+class Steps:
+    def __new__(
+        cls,
+        coroutine: object,
+        component: object,
+        begin: Callable[[], object] | None,
+        end: Callable[[Any, BaseException | None], object] | None,
+    ) -> Steps: ...
+
+def here() -> Any: ...  # noqa: ANN401 - whatever was entered
+def enter(component: object) -> Any: ...  # noqa: ANN401 - whatever was entered
+def component_of(coroutine: object) -> Any: ...  # noqa: ANN401 - whatever was given
+def coroutine_of(coroutine: object) -> Any: ...  # noqa: ANN401 - whatever was given

@@ -26,6 +26,10 @@ class Moment(IntEnum):
     """When it returns or raises."""
     AROUND = 4
     """Before, and the event may take the place of what happens."""
+    GIVING = 5
+    """Before, and what `emit` gives is given instead of the argument that is its last source."""
+    GETTING = 6
+    """When it returns, and what `emit` gives is the result instead."""
 
 
 class From(IntEnum):

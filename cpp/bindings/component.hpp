@@ -1,0 +1,11 @@
+// Which component runs here, and coroutines each of whose steps is one of a component.
+#pragma once
+
+#include <Python.h>
+
+namespace mopsus::python {
+
+// Adds `here`, `enter` and `Steps`.
+bool prepare_components(PyObject* module);
+
+}  // namespace mopsus::python
