@@ -32,17 +32,23 @@ class CompiledSpec:
 
 
 def compile_spec(
-    spec: Spec, source: Source | None = None, *, at_end: bool = False, allow_unmonitorable: bool = False
+    spec: Spec,
+    source: Source | None = None,
+    *,
+    at_end: bool = False,
+    allow_unmonitorable: bool = False,
+    first_match: bool = False,
 ) -> CompiledSpec:
     """Machines for all properties of `spec`.
 
     `source` is the text that it was read from, to place findings; without it, its file is read again.
     With `at_end` the machines say what to presume of traces that end undecided. A formula that no trace can
-    ever decide is a fault unless `allow_unmonitorable`. `LogicError` with a diagnostic for every fault found, in
+    ever decide is a fault unless `allow_unmonitorable`. With `first_match`, conjunctions of `shml` are read as lists of
+    clauses of which the first that fits is taken. `LogicError` with a diagnostic for every fault found, in
     all properties.
     """
     places = Places(source)
-    asked = _Asked(at_end, allow_unmonitorable)
+    asked = _Asked(at_end, allow_unmonitorable, first_match)
     compiled: list[_Compiled] = []
     faults: list[LogicError] = []
     for prop in spec.properties:
@@ -141,6 +147,7 @@ class _Asked:
 
     at_end: bool
     allow_unmonitorable: bool
+    first_match: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +185,10 @@ def _compile(spec: Spec, prop: Property, places: Places, asked: _Asked, source: 
             _request(spec, prop, logic),
             at_end=asked.at_end,
             allow_unmonitorable=asked.allow_unmonitorable,
+            first_match=asked.first_match,
         )
+        if source is not None:
+            request = replace(request, fields=None)  # a formula on its own says itself what events carry
         machine = logic.compile(formula, request)
     except LogicError as error:
         raise _placed(error, prop, source, places) from error
@@ -201,6 +211,8 @@ def _request(spec: Spec, prop: Property, logic: Logic) -> Request:
         interrupted=any(_restart(other) for other in spec.properties if other is not prop)
         or any(event.action is not None and may_reset(event.action) for event in spec.events),
         suffix=spec.modifiers.suffix,
+        fields={event.name: event.fields for event in spec.events},
+        imports=spec.imports,
         alike=tuple(frozenset(events) for events in alike.values()),
     )
 

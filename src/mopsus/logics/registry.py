@@ -36,6 +36,8 @@ BUILT_IN: Mapping[str, str] = {
     "srs_scan": "mopsus.logics.srs:SCANNING",
     "mtl": "mopsus.logics.mtl:LOGIC",
     "ptcaret": "mopsus.logics.ptcaret:LOGIC",
+    "shml": "mopsus.logics.hml:SHML",
+    "maxhml": "mopsus.logics.hml:MAXHML",
 }
 """The same as the entry points of our own distribution. A built-in name cannot be taken by another plugin."""
 

@@ -1,0 +1,49 @@
+"""Stage 2: the logics `shml` and `maxhml`: modalities over events and the data that they carry, with recursion."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from mopsus.logics.hml.compile import TRUTH, Reading, compile_whole
+from mopsus.logics.hml.formula import Whole, actions
+from mopsus.logics.hml.parse import parse_whole
+from mopsus.logics.hml.printer import print_whole
+from mopsus.logics.hml.reference import categories_after
+from mopsus.logics.logic import Logic
+from mopsus.model.symbolic import ACCEPTANCE, INCONCLUSIVE, REJECTION
+
+
+def _events(whole: Whole) -> frozenset[str]:
+    """The events written in the formula; all of a component's, if it is about components or any event."""
+    named = {action.event for action in actions(whole)}
+    return frozenset(each for each in named if each is not None)
+
+
+def _logic(name: str, summary: str, reading: Reading, good: str) -> Logic:
+    return Logic(
+        name=name,
+        summary=summary,
+        parse=parse_whole,
+        print=print_whole,
+        categories=lambda _: frozenset({REJECTION, good}),
+        events=_events,
+        compile=partial(compile_whole, reading),
+        reference=partial(categories_after, reading),
+        default_goal=(REJECTION,),
+        notes=frozenset({good}),
+        truth={category: TRUTH[category] for category in (REJECTION, good)},
+    )
+
+
+SHML = _logic(
+    "shml",
+    "safety of components: no trace may do what modalities over events and their data forbid",
+    Reading(linear=False),
+    INCONCLUSIVE,
+)
+MAXHML = _logic(
+    "maxhml",
+    "modalities over events and their data, true or false of a trace: necessity, possibility, recursion",
+    Reading(linear=True),
+    ACCEPTANCE,
+)
