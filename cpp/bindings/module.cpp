@@ -13,6 +13,7 @@
 #include "machines.hpp"
 #include "mopsus/archive.hpp"
 #include "monitor.hpp"
+#include "ring.hpp"
 
 namespace nb = nanobind;
 using namespace mopsus;
@@ -276,6 +277,7 @@ NB_MODULE(_core, module) {
         nb::arg("values"));
     module.def("hide", [](nb::handle code) { hide(code.ptr()); }, nb::arg("code"));
     add_columns(module);
+    add_rings(module);
     nb::class_<PyMonitor>(module, "Monitor", nb::type_slots(gc_slots))
         .def("__init__", &construct, nb::kw_only(), nb::arg("parameters"), nb::arg("modes"), nb::arg("events"), nb::arg("machines"),
              nb::arg("binding"), nb::arg("connected"), nb::arg("immediate"), nb::arg("variables"), nb::arg("history"), nb::arg("per_thread"),
