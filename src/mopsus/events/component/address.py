@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
 from mopsus.events.component.identity import Component, new_component
+from mopsus.events.component.occurrence import Function
 from mopsus.model.term import Atom, Pid, Reference
 
 Resolver: TypeAlias = "Callable[[Any], Pid | None]"
@@ -125,8 +126,10 @@ def address_of(value: Any) -> Pid | None:  # noqa: ANN401 - whatever is in a mes
 
 
 def told(message: Any, depth: int = _DEPTH) -> Any:  # noqa: ANN401 - whatever is sent
-    """A message as monitors see it: mailboxes and components in it are their identifiers. It is the same object if there
-    are none."""
+    """A message as monitors see it: mailboxes and components in it are their identifiers.
+
+    It is the same object if there are none.
+    """
     kind = type(message)
     if kind in _PLAIN or not depth:
         return message
@@ -149,6 +152,12 @@ def told(message: Any, depth: int = _DEPTH) -> Any:  # noqa: ANN401 - whatever i
         return message
     address = resolver(message)
     return message if address is None else address
+
+
+def told_function(function: Function) -> Function:
+    """What a component runs, as monitors see it."""
+    keywords = None if function.keywords is None else told(dict(function.keywords))
+    return Function(function.module, function.name, told(function.arguments), keywords)
 
 
 def _resolver(kind: type) -> Resolver | None:

@@ -15,8 +15,9 @@ from collections.abc import Mapping
 from functools import partial
 from itertools import count
 from types import BuiltinMethodType, CodeType, MethodType, ModuleType
-from typing import Any, Final
+from typing import Any, Final, cast
 
+from mopsus import _core
 from mopsus.events.component.occurrence import Function
 from mopsus.model.term import Pid
 
@@ -77,7 +78,7 @@ def begin_apart() -> None:
     """Let this process have a number by chance, because nobody has announced it."""
     global _process
     _process = _Process(1 + secrets.randbits(60))
-    _here.component = _UNKNOWN
+    enter(None)
 
 
 def _paired(first: int, second: int) -> int:
@@ -93,7 +94,7 @@ def _before_fork() -> None:
 def _after_fork() -> None:
     global _process
     _process = _Process(_paired(_process.node, _forked_as))
-    _here.component = _UNKNOWN
+    enter(None)
 
 
 os.register_at_fork(before=_before_fork, after_in_child=_after_fork)
@@ -101,39 +102,29 @@ os.register_at_fork(before=_before_fork, after_in_child=_after_fork)
 
 # ---- the current component
 
-_UNKNOWN: Final = Component(OUTSIDE, "unknown")
-
-
-class _Here(threading.local):
-    component: Component | None = _UNKNOWN
-
-
-_here = _Here()
+NOBODY: Final = Component(OUTSIDE, "nobody")
+"""Runs where nothing that is done is an event: in threads of the standard library that serve queues and pools."""
 
 
 def current() -> Component | None:
-    """The component that runs here; None where nothing that is done is an event, as in threads of the standard
-    library that serve queues and pools."""
-    component = _here.component
-    return _adopted() if component is _UNKNOWN else component
+    """The component that runs here; None where nothing that is done is an event."""
+    component = _core.here()
+    if component is None:
+        component = _adopted()
+    return None if component is NOBODY else component
 
 
 def enter(component: Component | None) -> Component | None:
-    """Let a component run here from now on, in this thread; gives the one that did before, for `leave`."""
-    before, _here.component = _here.component, component
-    return before
-
-
-def leave(before: Component | None) -> None:
-    """Let the component run here that did before `enter`."""
-    _here.component = before
+    """Let a component run here, in this thread, from now on (None: nobody knows which); gives the one before."""
+    return cast("Component | None", _core.enter(component))
 
 
 def _adopted() -> Component:
     """A component for a thread that began before anybody looked."""
     number = threading.get_ident()
     name = next((thread.name for thread in threading.enumerate() if thread.ident == number), "thread")
-    _here.component = made = new_component(name)
+    made = new_component(name)
+    enter(made)
     return made
 
 

@@ -18,11 +18,12 @@ def install(emit: Emit) -> Undo:
     """Tell of messages in `queue.Queue`, its subclasses and `queue.SimpleQueue` from now on."""
     for kind in (queue.Queue, queue.SimpleQueue):
         stands_for_address(kind, _address)
-    # What does not wait calls what does.
+    messages = OpenMessages(emit)
+    # Of a Queue, what does not wait calls what does.
     return put(
         [
-            *_advised(queue.Queue, Messages(emit), ("put",), ("get",)),
-            *_advised(queue.SimpleQueue, OpenMessages(emit), ("put", "put_nowait"), ("get", "get_nowait")),
+            *_advised(queue.Queue, messages, ("put",), ("get",)),
+            *_advised(queue.SimpleQueue, messages, ("put", "put_nowait"), ("get", "get_nowait")),
         ]
     )
 

@@ -7,7 +7,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from mopsus.events.component import reasons
-from mopsus.events.component.address import COMPONENTS, stands_for_address
+from mopsus.events.component.address import COMPONENTS, stands_for_address, told_function
 from mopsus.events.component.hooks.wiring import (
     ERROR,
     SELF,
@@ -20,7 +20,7 @@ from mopsus.events.component.hooks.wiring import (
     raising,
     returning,
 )
-from mopsus.events.component.identity import OUTSIDE, Component, current, enter, signature
+from mopsus.events.component.identity import NOBODY, OUTSIDE, Component, current, enter, signature
 from mopsus.events.component.occurrence import Function, Kind
 from mopsus.events.weave.joinpoints import Advised
 from mopsus.model.term import Pid
@@ -37,7 +37,7 @@ def install(emit: Emit) -> Undo:
             return
         component = COMPONENTS.of(thread, thread.name)
         parent = current()
-        function = _function(thread)
+        function = told_function(_function(thread))
         _forked[thread] = component, OUTSIDE if parent is None else parent.pid, function
         if parent is not None:
             emit(Kind.FORK, parent.pid, component.pid, function)
@@ -50,7 +50,7 @@ def install(emit: Emit) -> Undo:
         known = _forked.get(thread)
         if known is None:
             if is_internal(_home(thread)):
-                enter(None)
+                enter(NOBODY)
             return
         component, parent, function = known
         enter(component)

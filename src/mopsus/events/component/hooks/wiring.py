@@ -1,7 +1,7 @@
 """Stage 4: how hooks are put on functions of a library, and taken away again.
 
-They stand on the same native advice that weaving puts: what is called stays what it was in signature, result, errors and
-tracebacks; an error in a hook is told and forgotten; what a hook does is nobody's event.
+They stand on the same native advice that weaving puts: what is called stays what it was in signature, result,
+errors and tracebacks; an error in a hook is told and forgotten; what a hook does is nobody's event.
 """
 
 from __future__ import annotations
@@ -48,6 +48,16 @@ def raising(told: Callable[..., object], *sources: Source) -> Tap:
     return _tap(Moment.RAISING, told, sources)
 
 
+def giving(other: Callable[..., object], *sources: Source) -> Tap:
+    """Give a call what a function makes of the last source, one of its arguments."""
+    return _tap(Moment.GIVING, other, sources)
+
+
+def getting(other: Callable[..., object], *sources: Source) -> Tap:
+    """Get from a call what a function makes of the last source, its result."""
+    return _tap(Moment.GETTING, other, sources)
+
+
 def _tap(moment: Moment, told: Callable[..., object], sources: tuple[Source, ...]) -> Tap:
     code = getattr(told, "__code__", None) or getattr(getattr(told, "__func__", None), "__code__", None)
     if code is not None:
@@ -72,6 +82,10 @@ def is_internal(module: str | None) -> bool:
     return module is not None and module.partition(".")[0] in INTERNAL
 
 
-def called_internally() -> bool:
-    """Is what a hook was called for done by such a library, on its own account? To be asked by the hook itself."""
-    return is_internal(sys._getframe(2).f_globals.get("__name__"))
+def called_internally(but: str | None = None) -> bool:
+    """Is what a hook was called for done by such a library, on its own account? To be asked by the hook itself.
+
+    `but` is a module of such a library that acts for the program.
+    """
+    module = sys._getframe(2).f_globals.get("__name__")
+    return is_internal(module) and module != but
