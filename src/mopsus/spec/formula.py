@@ -16,19 +16,36 @@ COMMENT = r"//[^\n]*|/\*(?:(?!\*/).)*+\*/|#(?!\w)[^\n]*"
 
 GAP = re.compile(rf"(?:\s|{COMMENT})+", re.DOTALL)
 
+STRING = r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'"
+"""What is in quotes is not looked into: it may have runs of space, or what looks like a comment."""
+
+_PIECES = re.compile(rf"(?P<string>{STRING})|(?P<gap>{GAP.pattern})", re.DOTALL)
+_FORM_PIECES = re.compile(r"(?P<string>\"(?:[^\"\\]|\\.)*\"|'[^'\n]*')|(?P<gap>(?:\s|%[^\n]*)+)", re.DOTALL)
+
 
 def normalise(raw: str) -> tuple[str, list[int]]:
     """The normal form of a formula, and for each of its characters the offset in `raw` that it came from."""
+    return _normalised(raw, _PIECES)
+
+
+def normalise_form(raw: str) -> tuple[str, list[int]]:
+    """The same for a form of an `.hml` text, whose comments begin with `%`."""
+    return _normalised(raw, _FORM_PIECES)
+
+
+def _normalised(raw: str, pieces: re.Pattern[str]) -> tuple[str, list[int]]:
     characters: list[str] = []
     offsets: list[int] = []
     at = 0
-    for gap in GAP.finditer(raw):
-        characters += raw[at : gap.start()]
-        offsets += range(at, gap.start())
-        if characters and gap.end() < len(raw):
-            characters.append("\n" if "\n" in gap.group() else " ")
-            offsets.append(gap.start())
-        at = gap.end()
+    for piece in pieces.finditer(raw):
+        if piece.lastgroup == "string":
+            continue
+        characters += raw[at : piece.start()]
+        offsets += range(at, piece.start())
+        if characters and piece.end() < len(raw):
+            characters.append("\n" if "\n" in piece.group() else " ")
+            offsets.append(piece.start())
+        at = piece.end()
     return "".join(characters) + raw[at:], [*offsets, *range(at, len(raw))]
 
 
@@ -36,8 +53,12 @@ def locate(prop: Property, source: Source, offset: int, length: int = 1) -> Span
     """The place in `source`, the file that `prop` was read from, of a stretch of its formula."""
     if prop.span is None:
         return None
-    text, offsets = normalise(source.slice(prop.span))
-    if text != prop.formula or not offsets:
+    raw = source.slice(prop.span)
+    for normalised in (normalise, normalise_form):
+        text, offsets = normalised(raw)
+        if text == prop.formula and offsets:
+            break
+    else:
         return prop.span
     base = source.offset(prop.span.line, prop.span.column)
     first = min(offset, len(offsets) - 1)

@@ -65,4 +65,5 @@ MESSAGES: dict[str, str] = {
     "SPEC-061": "Warning: a specification has neither a property nor an action, so it does nothing.",
     "SPEC-062": "Warning: a modifier is repeated.",
     "SPEC-063": "Warning: a modifier that speaks of parameters stands at a specification that has none.",
+    "SPEC-070": "Forms of an `.hml` text are not begun, separated or ended as they must be.",
 }

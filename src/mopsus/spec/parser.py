@@ -13,6 +13,7 @@ from mopsus.model import Code, Diagnostic, Event, Handler, Pointcut, Property, S
 from mopsus.spec.check import check_logic, check_spec, check_unique_specs, installed_logics, read_modifiers
 from mopsus.spec.errors import Findings, SpecError
 from mopsus.spec.grammar import Meaning, Setting, read_header, read_item, read_pointcut, split_condition
+from mopsus.spec.hml.script import Script, is_script, make_spec, read_script
 from mopsus.spec.scan import SETTINGS, Item, RawFile, RawSpec, scan, scan_pointcut
 from mopsus.spec.source import Source
 
@@ -28,7 +29,7 @@ class SpecFile:
     specs: dict[str, Spec]
     warnings: tuple[Diagnostic, ...]
     source: Source = field(repr=False)
-    layout: Layout = field(repr=False)
+    layout: Layout | Script = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +78,17 @@ def load_file(path: str | os.PathLike[str], *, logics: Collection[str] | None = 
 def parse_file(text: str, filename: str = "<string>", *, logics: Collection[str] | None = None) -> SpecFile:
     """Like `parse`, with the text's imports and warnings.
 
-    `logics` are the names that a property may begin with; by default those of the installed logics.
+    A text whose file ends in `.hml` has forms about components. `logics` are the names that a property of any other may
+    begin with; by default those of the installed logics.
     """
     if len(text) > MAX_SIZE:
         message = f"{filename} has {len(text)} characters"
         raise SpecError([Diagnostic("SPEC-029", message, hint="is it a specification?")])
     findings = Findings(Source(text, filename))
+    if is_script(filename):
+        script = read_script(findings)
+        spec = make_spec(script, findings)
+        return SpecFile((), {spec.name: spec}, findings.finish(), findings.source, script)
     raw = scan(findings)
     reader = _Reader(findings, installed_logics() if logics is None else logics)
     imports = tuple(filter(None, map(reader.import_line, raw.imports)))

@@ -12,7 +12,9 @@ from collections.abc import Collection, Iterable, Sequence
 from mopsus.model import BindingMode, Code, Event, Handler, Modifiers, Parameter, Pointcut, Property, Spec, Variable
 from mopsus.spec import pytext
 from mopsus.spec.check import FLAGS
-from mopsus.spec.parser import SpecFile, SpecLayout, parse_file
+from mopsus.spec.hml.layout import format_script
+from mopsus.spec.hml.script import Script
+from mopsus.spec.parser import Layout, SpecLayout, parse_file
 from mopsus.spec.predicate import quote
 from mopsus.spec.scan import Item, RawSpec
 
@@ -29,15 +31,17 @@ def print_spec(spec: Spec) -> str:
 def format_file(text: str, filename: str = "<string>", *, logics: Collection[str] | None = None) -> str:
     """A whole file in canonical form, with its comments. Raises `SpecError` if it is wrong."""
     file = parse_file(text, filename, logics=logics)
+    if isinstance(file.layout, Script):
+        return format_script(file.layout, file.source.text)
     imports: list[str] = []
     for item, code in zip(file.layout.imports, file.imports, strict=True):
         imports += _commented([code.text], _above(item))
     specs = [_spec_lines(spec, layout) for spec, layout in zip(file.specs.values(), file.layout.specs, strict=True)]
-    return _assemble(imports, specs, _ending(file))
+    return _assemble(imports, specs, _ending(file.layout))
 
 
-def _ending(file: SpecFile) -> list[str]:
-    return _comment_lines(file.layout.file.ending.leading, "")
+def _ending(layout: Layout) -> list[str]:
+    return _comment_lines(layout.file.ending.leading, "")
 
 
 def _assemble(imports: list[str], specs: Sequence[list[str]], ending: Sequence[str] = ()) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from mopsus.spec import pytext
 from mopsus.spec.diagnostics import suggest
 from mopsus.spec.errors import Findings
-from mopsus.spec.formula import COMMENT, GAP, normalise
+from mopsus.spec.formula import COMMENT, GAP, STRING, normalise
 from mopsus.spec.pointcuts import PRIMITIVES
 
 KEYWORDS = ("creation", "event", "var")
@@ -34,7 +34,7 @@ _AT_ITEM = re.compile(_ITEM)
 _AT_HEADER = re.compile(_HEADER)
 _AT_IMPORT = re.compile(r"(?:import|from)\b")
 _FORMULA_STOP = re.compile(
-    rf"(?P<comment>{COMMENT})|(?P<unclosed>/\*)"
+    rf"(?P<comment>{COMMENT})|(?P<unclosed>/\*)|(?P<string>{STRING})|(?P<bracket>[()\[\]])"
     rf"|(?P<stop>(?<!\w)@|\}}|^[ \t]*+(?={_ITEM})|^(?={_HEADER}))|(?P<brace>\{{)",
     re.DOTALL | re.MULTILINE,
 )
@@ -317,11 +317,17 @@ class _Scanner:
         if _AT_ITEM.match(self.text, gap.end() if gap else self.at):
             return
         start = end = self.at
+        depth = 0
         while stop := _FORMULA_STOP.search(self.text, end):
             end = stop.start()
             if stop.lastgroup == "comment":
                 self.comments.append((end, stop.group()))
                 end = stop.end()
+            elif stop.lastgroup in ("string", "bracket"):
+                depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(stop.group(), 0)
+                end = stop.end()
+            elif stop.lastgroup == "brace" and (inner := self.inner_braces(end, depth)) is not None:
+                end = inner
             elif stop.lastgroup == "brace":
                 self.at = end
                 hint = "a handler is written '@category { … }'"
@@ -337,6 +343,13 @@ class _Scanner:
         if offsets:
             first, last = start + offsets[0], start + offsets[-1] + 1
             item.lexemes.append(Lexeme("FORMULA", self.text[first:last], first, last))
+
+    def inner_braces(self, at: int, depth: int) -> int | None:
+        """Where the braces at `at` end, if they are part of a formula: in its brackets, or after `<`."""
+        if depth <= 0 and self.text[at - 1] != "<":
+            return None
+        closed = pytext.closing(self.text, at)
+        return None if closed is None else closed + 1
 
     def handler(self, item: Item) -> None:
         self.punctuation(item)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from mopsus.logics.hml.compile import TRUTH, Reading, compile_whole
+from mopsus.spec.hml.events import FIELDS
 from mopsus.logics.hml.formula import Whole, actions
 from mopsus.logics.hml.parse import parse_whole
 from mopsus.logics.hml.printer import print_whole
@@ -14,9 +15,10 @@ from mopsus.model.symbolic import ACCEPTANCE, INCONCLUSIVE, REJECTION
 
 
 def _events(whole: Whole) -> frozenset[str]:
-    """The events written in the formula; all of a component's, if it is about components or any event."""
-    named = {action.event for action in actions(whole)}
-    return frozenset(each for each in named if each is not None)
+    """The events written in the formula; all that components have, if it is about components."""
+    if whole.selection is not None:
+        return frozenset(FIELDS)
+    return frozenset(action.event for action in actions(whole) if action.event is not None)
 
 
 def _logic(name: str, summary: str, reading: Reading, good: str) -> Logic:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from mopsus.logics.hml.check import remarks
-from mopsus.logics.hml.events import SHAPES
+from mopsus.spec.hml.events import SHAPES
 from mopsus.logics.hml.formula import (
     Action,
     Call,

@@ -50,41 +50,10 @@ _JOINED = Kind("'++'", re.compile(r"\+\+|--"))
 _SUM = Kind("an operator", re.compile(rf"\+(?!\+)|-(?![->])|(?:bor|bxor|bsl|bsr|or|xor){_AFTER}"))
 _PRODUCT = Kind("an operator", re.compile(rf"\*(?!\*)|/(?!=)|(?:div|rem|band|and){_AFTER}"))
 _PREFIX = Kind("an operator", re.compile(rf"\+(?!\+)|-(?![->])|(?:bnot|not){_AFTER}"))
-_KNOWN = (VARIABLE, ATOM, NUMBER, STRING, PID, REFERENCE, _COMPARISON, _JOINED, _SUM, _PRODUCT)
-_MARKS = (
-    *WORDS.split(),
-    *[
-        "(",
-        ")",
-        "[",
-        "]",
-        "{",
-        "}",
-        ",",
-        ".",
-        ";",
-        ":",
-        "|",
-        "||",
-        "!",
-        "?",
-        "**",
-        "->",
-        "<-",
-        ":=",
-        "#{",
-        "<<",
-        ">>",
-        "<",
-        ">",
-        "^",
-        "=",
-        "!=",
-        "<=",
-        "&&",
-        "&",
-    ],
-)
+_VALUES = (VARIABLE, NUMBER, ATOM, STRING, PID, REFERENCE)
+_KNOWN = (*_VALUES, _COMPARISON, _JOINED, _SUM, _PRODUCT)
+_PUNCTUATION = "( ) [ ] { } , . ; : | || ! ? ** -> <- := #{ << >> < > ^ = != <= && &"
+_MARKS = (*WORDS.split(), *_PUNCTUATION.split())
 
 _EVENT = rf"(?:\^?{_VARIABLE}|{_PID}){GAP.pattern}(?::|\?|\*\*|->|<-)"
 _AT_EVENT = re.compile(_EVENT)
@@ -289,9 +258,7 @@ class _ErlangSyntax(Syntax):
     def _primary(self) -> Term:
         if self.cursor.ahead(_AT_CALL):
             return self._call()
-        token = self.cursor.need(
-            VARIABLE, NUMBER, ATOM, STRING, PID, REFERENCE, "(", "[", "{", "#{", "<<", "^"
-        )  # fmt: skip
+        token = self.cursor.need(*_VALUES, "(", "[", "{", "#{", "<<", "^")
         match token.kind:
             case Kind():
                 return self._value(token)

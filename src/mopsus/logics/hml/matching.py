@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from mopsus.logics.hml.events import SHAPES
+from mopsus.spec.hml.events import SHAPES
 from mopsus.logics.hml.formula import (
     Action,
     Call,

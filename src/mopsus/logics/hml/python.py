@@ -34,7 +34,8 @@ WORDS = ("max", "tt", "ff", "and", "or", "when", "with")
 NAME = Kind("a name", re.compile(rf"(?!(?:{'|'.join(WORDS)})\b){WORD}"))
 NUMBER = Kind("a number", re.compile(r"-?(?:\d[\d_]*(?:\.\d[\d_]*)?(?:[eE][+-]?\d+)?|0[xX][0-9a-fA-F_]+|0[bB][01_]+)"))
 _CONSTANTS = {"True": True, "False": False, "None": None}
-_MARKS = (*WORDS, *["(", ")", "[", "]", "{", "}", "<", ">", ",", ".", ":", "*", "^"])
+_PUNCTUATION = "( ) [ ] { } < > , . : * ^"
+_MARKS = (*WORDS, *_PUNCTUATION.split())
 _AT_STRING = re.compile(r"[A-Za-z]{0,2}[\"']")
 
 

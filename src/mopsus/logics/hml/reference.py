@@ -1,8 +1,8 @@
 """Stage 2: the meaning of formulas with data, written from the definitions, slow and simple.
 
 Three readings. *First match*: of the necessities of a conjunction the first that an event fits goes on alone. *Sets*:
-every necessity that it fits goes on; one that it does not fit is dropped. *Linear*: a formula speaks of the trace itself,
-so a necessity that an event does not fit is satisfied and a possibility violated.
+every necessity that it fits goes on; one that it does not fit is dropped. *Linear*: a formula speaks of the trace, so a
+necessity that an event does not fit is satisfied and a possibility violated.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Stage 2: the events of components that forms of `.hml` files speak of: their fields, and their form as tuples."""
+"""Stage 1: the events of components that forms of `.hml` files speak of: their fields, and their form as tuples."""
 
 from __future__ import annotations
 
@@ -14,6 +14,10 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "send": ("subject", "receiver", "message"),
     "recv": ("subject", "message"),
 }
+"""By event. `start` comes before any other, when a component becomes known."""
+
+COMPONENT = "component"
+"""The one parameter: whose events they are."""
 
 SHAPES: Mapping[str, tuple[object, ...]] = {
     "start": (),

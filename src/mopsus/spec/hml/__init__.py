@@ -1,0 +1,1 @@
+"""Stage 1: `.hml` texts: properties of components in the language of detectEr."""
