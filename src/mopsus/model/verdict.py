@@ -45,7 +45,7 @@ class Verdict:
     """A property reached a category for one parameter instance.
 
     `witness` ends with the event that gave the verdict; it is empty when history is off. `steps` say how a formula with
-    data came to it, if explanations are on.
+    data came to it, if explanations are on. `remarks` say what else must be known to judge it, in whole sentences.
     """
 
     spec: str
@@ -60,6 +60,7 @@ class Verdict:
     severity: Severity = Severity.ERROR
     row: int | None = None
     steps: tuple[Step, ...] = ()
+    remarks: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         """In one line: `HasNext: match for i=17 at trace.csv row 12`."""

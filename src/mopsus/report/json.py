@@ -102,6 +102,7 @@ def json_verdict(verdict: Verdict) -> dict[str, Any]:
             {"event": _text(item.event), "binding": _json_binding(item.binding), **_json_position(item)}
             for item in verdict.witness
         ],
+        **({"remarks": [_text(remark) for remark in verdict.remarks]} if verdict.remarks else {}),
     }
 
 

@@ -55,7 +55,7 @@ def explain(
     source = source_of(verdict)
     if any(source_of(item) != source for item in witness):
         source = ""
-    remarks: list[str] = []
+    remarks = list(verdict.remarks)
     truncated = len(witness) >= history
     if witness and truncated:
         unknown = ", too few to say which parts of the formula turned" if explains_itself(spec, verdict) else ""

@@ -30,6 +30,7 @@ def pack_verdict(verdict: Verdict) -> dict[str, Any]:
             {"event": _text(item.event), "binding": _pack_binding(item.binding), **_pack_place(item)}
             for item in verdict.witness
         ],
+        "remarks": [_text(remark) for remark in verdict.remarks],
         **_pack_place(verdict),
     }
 
@@ -57,6 +58,7 @@ def unpack_verdict(data: Mapping[str, Any]) -> Verdict:
         location=data["location"],
         time=_unpack_time(data["time"]),
         row=data["row"],
+        remarks=tuple(data["remarks"]),
     )
 
 
