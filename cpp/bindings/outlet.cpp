@@ -101,7 +101,7 @@ bool Outlet::write(Bytes frame) {
         room = ring->wait_for_room(frame.size(), kPatience);
         Py_END_ALLOW_THREADS;
         if (ring_ != ring) return true;  // nobody wants it any more
-        if (!room && (board_.generation() != known || !board_.attended())) {
+        if (!room && (board_.generation() != generation_ || !board_.attended())) {
             // The reader is gone. The program goes on without it, until another one comes.
             ring_.reset();
             return true;
@@ -149,9 +149,14 @@ void Outlet::open(const std::string& path, const std::string& spill, std::uint32
     ring_ = std::make_shared<RingWriter>(path, terms_, terms_.when_full == WhenFull::Grow ? spill : "");
     gap_.clear();
     everybody_ = false;
-    known = generation;
-    for (const auto& [component, frame] : living_)
-        if (!write(std::as_bytes(std::span(frame)))) ++gap_[component];
+    generation_ = generation;
+}
+
+void Outlet::begin() {
+    const std::map<std::string, std::string> living = living_;  // others may come and go while this one waits for room
+    for (const auto& [component, frame] : living)
+        if (ring_ != nullptr && !write(std::as_bytes(std::span(frame)))) ++gap_[component];
+    known = generation_;
 }
 
 void Outlet::close(std::uint32_t generation, bool said) {

@@ -24,9 +24,10 @@ class Outlet {
     Board& board() { return board_; }
     // An occurrence: kind, subject, other, data. Never leaves an exception: whatever is wrong is counted.
     void emit(PyObject* const* what);
-    // Write to a new ring from now on. Components that live already are told first. `generation` is what the board said
-    // when this was decided.
+    // Make a ring, because the board is at that generation.
     void open(const std::string& path, const std::string& spill, std::uint32_t generation);
+    // Tell of the components that live already, and then of whatever happens. The ring may have to be read meanwhile.
+    void begin();
     // Write to none from now on; `said` if the reader shall know that this was on purpose.
     void close(std::uint32_t generation, bool said);
     // In a forked process: the ring is another's.
@@ -51,6 +52,7 @@ class Outlet {
     PyObject* renew_;
     // Shared with whoever waits for room in it while another thread closes it.
     std::shared_ptr<RingWriter> ring_;
+    std::uint32_t generation_ = 0;  // for which the ring was made
     Board::Terms terms_{};
     std::unique_ptr<Buffer> spare_;
     // How many events of whom were lost since the last gap was told; `everybody_` if it is not known of whom.

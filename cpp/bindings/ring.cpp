@@ -181,6 +181,7 @@ void add_rings(nb::module_& module) {
             nb::arg("board"), nb::arg("renew"))
         .def_prop_ro("emit", [](nb::handle self) { return nb::steal(PyCFunction_New(&emit_method, self.ptr())); })
         .def("open", &Outlet::open, nb::arg("path"), nb::arg("spill"), nb::arg("generation"))
+        .def("begin", &Outlet::begin)
         .def("close", &Outlet::close, nb::arg("generation"), nb::arg("said"))
         .def("forget", &Outlet::forget)
         .def_prop_ro("board", &Outlet::board, nb::rv_policy::reference_internal)

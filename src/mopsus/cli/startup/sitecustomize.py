@@ -24,6 +24,10 @@ def _start() -> None:
     except ImportError:
         return  # another Python, which has no Mopsus
     start_child()
+    if "MOPSUS_OUTLINE" in os.environ:
+        from mopsus.events.component.outline.agent import start_agent
+
+        start_agent()
 
 
 _start()
