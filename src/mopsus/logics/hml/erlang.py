@@ -76,7 +76,7 @@ def parse_form(text: str, *, normal: bool = False) -> Whole:
 
 def parse_bare(text: str) -> Whole:
     """A formula without `with`, over the events of components; an empty text is `tt`. `FormulaError` if it is wrong."""
-    return _parsed(text if text.strip() else "tt", False, lambda syntax: Whole(syntax.formula()))
+    return _parsed("tt" if GAP.fullmatch(text) else text, False, lambda syntax: Whole(syntax.formula()))
 
 
 def _parsed(text: str, normal: bool, read: Callable[[_ErlangSyntax], Whole]) -> Whole:
