@@ -17,7 +17,7 @@ import typer
 from typer.core import TyperArgument, TyperOption
 
 import mopsus
-from mopsus.cli.main import COMMANDS, LazyGroup, app
+from mopsus.cli.main import LazyGroup, app
 
 PAGES = Path(__file__).resolve().parent.parent / "docs" / "reference"
 STAGES = {
@@ -35,20 +35,24 @@ def commands_page() -> str:
     """Every command with its arguments and options, as typer knows them."""
     group = typer.main.get_command(app)
     assert isinstance(group, LazyGroup)
-    lines = ["# Commands", "", inspect.cleandoc(group.help or ""), ""]
-    for name in COMMANDS:
+    return "\n".join(["# Commands", "", inspect.cleandoc(group.help or ""), "", *commands_of(group, "mopsus")])
+
+
+def commands_of(group: LazyGroup, path: str) -> Iterator[str]:
+    """Lines about the commands of a group, and about those of groups in it."""
+    for name in group.names:
         command = group.get_command(None, name)
-        assert command is not None
+        yield from [f"## {path} {name}", ""]
+        if isinstance(command, LazyGroup):
+            yield from [inspect.cleandoc(command.help or ""), "", *commands_of(command, f"{path} {name}")]
+            continue
         arguments = [each for each in command.params if isinstance(each, TyperArgument)]
         options = [each for each in command.params if isinstance(each, TyperOption) and not each.hidden]
-        usage = " ".join(
-            ["mopsus", name, *["[OPTIONS]"][: len(options)], *(argument_usage(each) for each in arguments)]
-        )
-        lines += [f"## mopsus {name}", "", f"`{usage}`", "", inspect.cleandoc(command.help or ""), ""]
+        usage = " ".join([path, name, *["[OPTIONS]"][: len(options)], *(argument_usage(each) for each in arguments)])
+        yield from [f"`{usage}`", "", inspect.cleandoc(command.help or ""), ""]
         rows = [f"| `{argument_usage(each)}` | {cell(each.help)} |" for each in arguments]
         rows += [f"| {option_names(each)} | {cell(each.help)}{default(each)} |" for each in options]
-        lines += ["| | |", "|---|---|", *rows, ""]
-    return "\n".join(lines)
+        yield from ["| | |", "|---|---|", *rows, ""]
 
 
 def argument_usage(argument: TyperArgument) -> str:

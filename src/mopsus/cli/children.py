@@ -12,9 +12,9 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -37,10 +37,13 @@ _LENGTH = 4
 class Order:
     """What a process is told."""
 
-    folder: str
-    specs: list[str]
-    history: int
-    allow_code: bool
+    specs: list[str] = field(default_factory=list)
+    history: int = 0
+    allow_code: bool = True
+    folder: str = ""
+    log: str | None = None
+    """Where to write what components do; there are no specs then."""
+    form: str = "hml"
 
 
 class Outbox:
@@ -98,19 +101,11 @@ class Children:
     """The processes that a program starts while this is entered.
 
     `forked` is called in a process that was forked, with what takes its verdicts from then on; `count` gives the events
-    of this process so far.
+    of this process so far. `order` is told to processes that begin anew, with a folder to write to.
     """
 
-    def __init__(
-        self,
-        specs: Sequence[Path],
-        history: int,
-        allow_code: bool,
-        forked: Callable[[Outbox], object],
-        count: Callable[[], int],
-    ) -> None:
-        self._specs = [str(path.absolute()) for path in specs]
-        self._history, self._allow_code = history, allow_code
+    def __init__(self, order: Order, forked: Callable[[Outbox], object], count: Callable[[], int]) -> None:
+        self._order = order
         self._forked, self._count = forked, count
         self._inherited = 0
         self._folder: str | None = None
@@ -129,7 +124,7 @@ class Children:
         name = f"mopsus-{self._process}-{os.urandom(8).hex()}"
         self._folder = os.path.join(os.environ.get("TMPDIR") or "/tmp", name)
         os.mkdir(self._folder, 0o700)
-        order = Order(self._folder, self._specs, self._history, self._allow_code)
+        order = replace(self._order, folder=self._folder)
         paths = os.environ.get("PYTHONPATH")
         self._set(_ORDER, json.dumps(asdict(order)))
         self._set("PYTHONPATH", _STARTUP if not paths else _STARTUP + os.pathsep + paths)
@@ -191,6 +186,9 @@ def start_child() -> None:
 
 
 def _watch(order: Order, spawned: bool) -> None:
+    if order.log is not None:
+        _record(order.log, order.form)
+        return
     from mopsus.cli.specs import load_specs
     from mopsus.events.weave.weaver import Weaver
     from mopsus.monitor import Monitor
@@ -216,6 +214,17 @@ def _watch(order: Order, spawned: bool) -> None:
         weaver.watch_spawned()
         # The server that forks such processes is one of them; those that it forks do not come to `atexit`.
         util.register_after_fork(outbox, lambda outbox: util.Finalize(None, end, exitpriority=-1000))
+
+
+def _record(log: str, form: str) -> None:
+    """Write what components of this process do."""
+    from typing import cast
+
+    from mopsus.events.component.identity import begin_apart
+    from mopsus.events.component.record import Format, Recorder
+
+    begin_apart()
+    Recorder(log, cast(Format, form), append=True).start()
 
 
 def count_events(monitors: Iterable[Monitor]) -> int:

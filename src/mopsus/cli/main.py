@@ -23,8 +23,11 @@ from typer.core import TyperCommand, TyperGroup
 
 from mopsus.model import MopsusError
 
-COMMANDS = ("run", "check", "watch", "fmt", "graph", "compile", "equiv", "demo")
+COMMANDS = ("run", "check", "watch", "component", "fmt", "graph", "compile", "equiv", "demo")
 """In the order in which the help lists them."""
+GROUPS = ("component",)
+"""Those that have commands of their own: a package `mopsus.cli.<name>` says in `COMMANDS` which, and its docstring what
+they are for."""
 
 MISUSED, BROKEN, INTERRUPTED, PIPE_CLOSED = 2, 3, 130, 141
 
@@ -33,24 +36,45 @@ Command: TypeAlias = "Callable[..., int | None]"
 
 def load_command(name: str) -> Command:
     """The function that does a command's work, from the command's own module."""
-    return cast(Command, getattr(importlib.import_module(f"mopsus.cli.{name}"), name))
+    module = importlib.import_module(f"mopsus.cli.{name}")
+    return cast(Command, getattr(module, name.rpartition(".")[2]))
 
 
 class LazyGroup(TyperGroup):
     """The commands by name, imported when asked for."""
 
-    def list_commands(self, ctx: object) -> list[str]:
-        return list(COMMANDS)
+    home = ""
+    """The group, with a dot at its end; empty for the commands of `mopsus` itself."""
+    names: tuple[str, ...] = COMMANDS
 
-    def get_command(self, ctx: object, cmd_name: str) -> TyperCommand:
-        if cmd_name not in COMMANDS:
+    def list_commands(self, ctx: object) -> list[str]:
+        return list(self.names)
+
+    def get_command(self, ctx: object, cmd_name: str) -> TyperCommand | TyperGroup:
+        if cmd_name not in self.names:
             from mopsus.cli.messages import unknown
 
-            raise unknown("command", cmd_name, COMMANDS)
-        command = load_command(cmd_name)
+            raise unknown("command", cmd_name, self.names)
+        if self.home + cmd_name in GROUPS:
+            return _group(cmd_name)
+        command = load_command(self.home + cmd_name)
         one = typer.Typer(add_completion=False, rich_markup_mode="markdown")
         one.command(cmd_name, no_args_is_help=cmd_name != "demo")(with_status(command))
         return cast(TyperCommand, typer.main.get_command(one))
+
+
+def _group(name: str) -> TyperGroup:
+    """A command that has commands of its own."""
+    package = importlib.import_module(f"mopsus.cli.{name}")
+    kind = type("Group", (LazyGroup,), {"home": f"{name}.", "names": package.COMMANDS})
+    group = typer.Typer(cls=kind, add_completion=False, no_args_is_help=True, rich_markup_mode="markdown")
+
+    def callback() -> None:
+        pass
+
+    callback.__doc__ = package.__doc__
+    group.callback()(callback)
+    return cast(TyperGroup, typer.main.get_command(group))
 
 
 def with_status(command: Command) -> Callable[..., None]:

@@ -79,7 +79,7 @@ def run(
     The status is that of the program. With `--fail-on-violation` it is 1 if the program ended with 0 but a spec was
     violated.
     """
-    from mopsus.cli.children import Children, count_events
+    from mopsus.cli.children import Children, Order, count_events
     from mopsus.events.weave.launch import launch
     from mopsus.events.weave.weaver import Weaver
     from mopsus.report import Options
@@ -99,7 +99,8 @@ def run(
     monitors = {each.name: reporting.open_monitor(each, verdicts.add) for each in reporting.specs}
     weaver = Weaver(monitors)
     started = time.perf_counter()
-    with Children(spec_files, history, not no_code, verdicts.send, lambda: count_events(monitors.values())) as children:
+    order = Order([str(path.absolute()) for path in spec_files], history, not no_code)
+    with Children(order, verdicts.send, lambda: count_events(monitors.values())) as children:
         ended = launch(program, weaver)
         for monitor in monitors.values():
             monitor.close()
@@ -121,22 +122,28 @@ def run(
 
 def split(arguments: Sequence[str], extra: Sequence[Path], module: str | None) -> tuple[list[Path], Program]:
     """The specs and the program among the arguments: specs come first."""
-    from mopsus.events.weave.launch import Program
-
     count = next((k for k, name in enumerate(arguments) if not name.endswith(SPEC_SUFFIX)), len(arguments))
     specs = [*extra, *map(Path, arguments[:count])]
     rest = list(arguments[count:])
     if not specs:
         hint = f"name a file that ends in {SPEC_SUFFIX}, or use --spec"
         raise CommandError("no spec given", hint=hint, code="CLI-005")
+    return specs, program_of(rest, module)
+
+
+def program_of(words: Sequence[str], module: str | None) -> Program:
+    """The program that the words after `--` name."""
+    from mopsus.events.weave.launch import Program
+
+    rest = list(words)
     if module is None and rest[:1] == ["-m"]:
         module, rest = (rest[1] if len(rest) > 1 else None), rest[2:]
     if module is not None:
-        return specs, Program(module, True, tuple(rest))
+        return Program(module, True, tuple(rest))
     if not rest:
-        hint = "write `mopsus run SPEC… -- script.py`, or `-m module`"
+        hint = "write `-- script.py` after everything else, or `-m module`"
         raise CommandError("no program given", hint=hint, code="CLI-005")
-    return specs, Program(rest[0], False, tuple(rest[1:]))
+    return Program(rest[0], False, tuple(rest[1:]))
 
 
 class Verdicts:

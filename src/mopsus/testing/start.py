@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mopsus.cli.children import Children, Outbox, count_events
+from mopsus.cli.children import Children, Order, Outbox, count_events
 from mopsus.cli.failure import render_error
 from mopsus.cli.reporting import can_draw, draw_svg
 from mopsus.cli.specs import load_specs
@@ -122,9 +122,8 @@ class _Woven:
         self._events_elsewhere = 0
         self._program = weave(*compiled.values(), on_verdict=lambda verdict: self._on_verdict(verdict)).start()
         self._leave_test_modules = weave_test_modules(config)
-        self._children = Children(
-            paths, HISTORY, True, self._forked, lambda: count_events(self._program.monitors.values())
-        )
+        order = Order([str(path.absolute()) for path in paths], HISTORY)
+        self._children = Children(order, self._forked, lambda: count_events(self._program.monitors.values()))
         self._children.__enter__()
 
     def elsewhere(self) -> Iterator[Verdict]:
