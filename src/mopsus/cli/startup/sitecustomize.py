@@ -25,9 +25,9 @@ def _start() -> None:
         return  # another Python, which has no Mopsus
     start_child()
     if "MOPSUS_OUTLINE" in os.environ:
-        from mopsus.events.component.outline.agent import start_agent
+        from mopsus.events.component.outline.agent import start_in_child
 
-        start_agent()
+        start_in_child()
 
 
 _start()

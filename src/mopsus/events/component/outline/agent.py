@@ -1,7 +1,7 @@
 """Stage 4: the program's side: hooks that tell a monitor in another process what components do, while there is one.
 
-It is started before the program's own code, in its first process by whoever runs it and in others by the environment. It
-has no thread and takes no signal. Every event looks at a word in memory that is shared; when a monitor comes or goes the
+It is started before the program's own code, in its first process by `program.py` and in others by the environment. It has
+no thread and takes no signal. Every event looks at a word in memory that is shared; when a monitor comes or goes the
 word changes, and whoever meets the change first opens a ring to the monitor, or closes it.
 """
 
@@ -15,7 +15,7 @@ import threading
 from mopsus import _core
 from mopsus.events.component import hooks
 from mopsus.events.component.outline import wire as wire
-from mopsus.events.component.outline.session import FOLDER, MAIN, Session
+from mopsus.events.component.outline.session import FOLDER, Session
 
 _WANTED = "MOPSUS_SUBPROCESSES"
 
@@ -34,7 +34,7 @@ class Agent:
         """Hook the libraries that run components."""
         hooks.install(self._outlet.emit)
         os.register_at_fork(after_in_child=self._after_fork)
-        atexit.register(self._end)
+        atexit.register(self.end)
 
     def _renew(self) -> None:
         """A monitor has come or gone."""
@@ -66,26 +66,29 @@ class Agent:
         self._renewing = False
         self._outlet.forget()
 
-    def _end(self) -> None:
-        board = self._outlet.board
-        self._outlet.close(board.generation, True)
-        if self._session.main == os.getpid() and not board.attended():
-            self._session.remove()
+    def end(self) -> None:
+        """Nothing more will be told of this process. Safe to call twice."""
+        self._outlet.close(self._outlet.board.generation, True)
 
 
-def start_agent() -> None:
-    """Begin to tell of this process, if it was told to."""
+_agent: Agent | None = None
+
+
+def start_agent(session: Session) -> Agent:
+    """Begin to tell of this process."""
+    global _agent
+    if _agent is None:
+        _agent = Agent(session)
+        _agent.start()
+    return _agent
+
+
+def start_in_child() -> None:
+    """Begin to tell of this process, if it was told to: as `multiprocessing` starts them, or any if that is wanted."""
     folder = os.environ.get(FOLDER)
-    if not folder:
-        return
-    first = os.environ.pop(MAIN, None) is not None
     spawned = any("--multiprocessing-fork" in word or "multiprocessing.forkserver" in word for word in sys.orig_argv)
-    if not (first or spawned or os.environ.get(_WANTED)):
-        return
-    session = Session(folder)
-    try:
-        if first:
-            session.set_main(os.getpid())
-        Agent(session).start()
-    except (OSError, ValueError) as error:  # whoever watched may be gone
-        print(f"mopsus: this process is not watched: {error}", file=sys.stderr)
+    if folder and (spawned or os.environ.get(_WANTED)):
+        try:
+            start_agent(Session(folder))
+        except (OSError, ValueError) as error:  # whoever watched may be gone
+            sys.stderr.write(f"mopsus: this process is not watched: {error}\n")

@@ -13,8 +13,8 @@ from pathlib import Path
 from mopsus import _core
 from mopsus.events.component.outline.messages import OutlineError
 
-FOLDER, MAIN = "MOPSUS_OUTLINE", "MOPSUS_OUTLINE_MAIN"
-"""Environment variables: the folder of the session; and whether a process is the first one of its program."""
+FOLDER = "MOPSUS_OUTLINE"
+"""The environment variable that has the folder of the session."""
 _SHARED = "/dev/shm"
 
 

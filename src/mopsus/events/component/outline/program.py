@@ -1,0 +1,62 @@
+"""Stage 4: the first process of a program that is watched from outside: `python -m mopsus.events.component.outline.program`.
+
+It runs the program as Python would, with the hooks in place and nothing else. The arguments are those of the program; `-m
+MODULE` in front of them runs a module.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from mopsus.events.component.outline.agent import start_agent
+from mopsus.events.component.outline.session import FOLDER, Session
+from mopsus.events.component.program import begin_program, end_program
+from mopsus.events.weave.launch import Program, launch
+from mopsus.events.weave.weaver import Weaver
+from mopsus.model import MopsusError
+
+_CANNOT = 2
+_STARTUP = str(Path(__file__).parents[3] / "cli" / "startup")
+
+
+def command_of(program: Program) -> list[str]:
+    """The command that starts a program so."""
+    start = ["-m", program.name] if program.is_module else [program.name]
+    return [sys.executable, "-m", __spec__.name, *start, *program.arguments]
+
+
+def environment_of(session: Session) -> dict[str, str]:
+    """The environment in which it is started, and in which its children find the session."""
+    paths = os.environ.get("PYTHONPATH")
+    startup = _STARTUP if not paths else _STARTUP + os.pathsep + paths
+    return {**os.environ, FOLDER: session.folder, "PYTHONPATH": startup}
+
+
+def main() -> int:
+    """Run the program that the command line names; its status."""
+    words = sys.argv[1:]
+    is_module = words[:1] == ["-m"]
+    name, *arguments = words[is_module:]
+    program = Program(name, is_module, tuple(arguments))
+    session = Session(os.environ[FOLDER])
+    process = os.getpid()
+    session.set_main(process)
+    agent = start_agent(session)
+    begin_program(program)
+    ended = launch(program, Weaver({}))
+    end_program(ended)
+    agent.end()
+    if os.getpid() != process:  # a process that the program has forked
+        sys.stdout.flush()
+        os._exit(ended.status)
+    return ended.status
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except MopsusError as error:
+        sys.stderr.write(f"mopsus: {error}\n")
+        sys.exit(_CANNOT)

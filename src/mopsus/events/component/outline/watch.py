@@ -1,0 +1,155 @@
+"""Stage 4: from what is collected to monitors, with an account of what cannot be known.
+
+When events of a component were lost, nothing that its monitors would say is certain: they are stopped, and it is said of
+each property that was undecided that it stays so. A spec that is not about single components cannot tell which of its
+instances the lost events belong to, so all of it stays undecided. A component that had begun before anybody looked is
+monitored from its beginning with a gap that nobody can fill: its verdicts say so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from mopsus.events.component.dispatch import Dispatcher, Feed, Orphan
+from mopsus.events.component.occurrence import Function, Occurrence
+from mopsus.model import Severity, Spec, Verdict
+from mopsus.model.symbolic import INCONCLUSIVE
+from mopsus.model.term import Pid
+
+COMPONENT: Final = "component"
+"""The parameter of specs that are about single components."""
+JOINED: Final = "It had begun before it was watched; what it did until then is not known."
+
+
+class Watched:
+    """A spec with its feed, as long as everything is known that its monitors need to know."""
+
+    def __init__(self, spec: Spec, report: Callable[[Verdict], object], *, groups: bool = False) -> None:
+        self.spec = spec
+        self._report = report
+        self._feed: Feed | None = None
+        self._per_component = not groups and [each.name for each in spec.parameters] == [COMPONENT]
+        self._living: dict[Pid, set[str]] = {}
+        """Components that are monitored, and the properties that are decided for each."""
+        self._lost: set[Pid] = set()
+        self._joined: set[Pid] = set()
+        self.complete = True
+
+    def attach(self, feed: Feed) -> None:
+        """Let this feed have what it selects."""
+        self._feed = feed
+
+    # ---- as a feed ----
+
+    def selects(self, function: Function | None) -> bool:
+        return self._feed is not None and self._feed.selects(function)
+
+    def start(self, component: Pid, function: Function) -> None:
+        if self._feed is not None and component not in self._lost:
+            self._living[component] = set()
+            self._feed.start(component, function)
+        elif component in self._lost:
+            self._tell_incomplete({COMPONENT: component}, set(), 0)
+
+    def event(self, component: Pid, occurrence: Occurrence) -> None:
+        if self._feed is not None and component not in self._lost:
+            self._feed.event(component, occurrence)
+
+    def end(self, component: Pid) -> None:
+        if self._feed is not None and component not in self._lost:
+            self._feed.end(component)
+        self._living.pop(component, None)
+        self._lost.discard(component)
+        self._joined.discard(component)
+
+    # ---- what is not known ----
+
+    def add(self, verdict: Verdict) -> None:
+        """Take a verdict of the spec's monitor."""
+        component = verdict.binding.get(COMPONENT)
+        if isinstance(component, str):
+            if verdict.final and (decided := self._living.get(Pid(component))) is not None:
+                decided.add(verdict.property)
+            if component in self._joined:
+                verdict = replace(verdict, remarks=(*verdict.remarks, JOINED))
+        self._report(verdict)
+
+    def join(self, component: Pid) -> None:
+        """A component had begun before it was watched."""
+        self._joined.add(component)
+
+    def lose(self, components: Mapping[Pid, int]) -> None:
+        """Events of these components were lost."""
+        if self._feed is None:
+            return
+        if not self._per_component:
+            self._feed, self.complete = None, False
+            self._tell_incomplete({}, set(), sum(components.values()))
+            return
+        for component, count in components.items():
+            if component not in self._lost:
+                self._lost.add(component)
+                decided = self._living.pop(component, None)
+                if decided is not None:
+                    self._feed.end(component)
+                    self._tell_incomplete({COMPONENT: component}, decided, count)
+
+    def _tell_incomplete(self, binding: Mapping[str, Pid], decided: set[str], count: int) -> None:
+        some = f"{count:,} events" if count > 1 else "An event" if count else "Events"
+        remark = f"Incomplete: {some[0].lower() + some[1:]} did not reach the monitor."
+        for prop in self.spec.properties:
+            if prop.name not in decided:
+                self._report(
+                    Verdict(
+                        spec=self.spec.name,
+                        property=prop.name,
+                        category=INCONCLUSIVE,
+                        truth=None,
+                        final=True,
+                        binding=dict(binding),
+                        location=None,
+                        time=None,
+                        witness=(),
+                        severity=Severity.WARNING,
+                        remarks=(remark,),
+                    )
+                )
+
+
+class Watch:
+    """Takes what a collector reads, and gives it to the monitors of all specs."""
+
+    def __init__(self, watched: Sequence[Watched], *, groups: bool = False) -> None:
+        self._watched = watched
+        self._dispatcher = Dispatcher(watched, groups=groups)
+        self.lost = 0
+        """How many events were lost, as far as that is known."""
+        self.incomplete: dict[Pid, None] = {}
+        """The first components of which something was lost."""
+
+    def post(self, occurrence: Occurrence) -> None:
+        """Something happened."""
+        self._dispatcher.post(occurrence)
+
+    def join(self, init: Occurrence) -> None:
+        """A component was there already."""
+        for each in self._watched:
+            each.join(init.subject)
+        self._dispatcher.post(init)
+
+    def lose(self, components: Mapping[Pid, int]) -> None:
+        """Events were lost."""
+        self.lost += sum(components.values())
+        if len(self.incomplete) < _MOST_NAMED:
+            self.incomplete.update(dict.fromkeys(components))
+        for each in self._watched:
+            each.lose(components)
+
+    def finish(self) -> list[Orphan]:
+        """Nothing more will come."""
+        return self._dispatcher.finish()
+
+
+_MOST_NAMED = 10_000
