@@ -306,15 +306,21 @@ def _unused_events(spec: Spec, compiled: list[_Compiled], places: Places) -> lis
 def _remarks(each: _Compiled, places: Places) -> Iterator[Diagnostic]:
     for remark in each.machine.remarks:
         span, line = each.place(places, remark.offset, remark.length or len(each.property.formula))
-        yield Diagnostic(remark.code, remark.message, span, remark.hint, line, warning=True)
+        message = remark.message
+        if remark.other is not None and (other := each.place(places, remark.other, 1)[0]) is not None:
+            message += f" (line {other.line}, column {other.column})"
+        yield Diagnostic(remark.code, message, span, remark.hint, line, warning=True)
 
 
 def _unreachable(each: _Compiled, places: Places) -> list[Diagnostic]:
     machine, prop = each.machine, each.property
     reached = machine.reportable()
-    if not reached:
-        asked = {handler.category for handler in prop.handlers} or each.logic.default_goal
-        goal = " or ".join(f"'{category}'" for category in sorted(machine.goal.intersection(asked)))
+    asked = {handler.category for handler in prop.handlers} or set(each.logic.default_goal)
+    # A handler that is written nowhere, as those of .hml files, is no one's to remove.
+    unwritten = {handler.category for handler in prop.handlers if handler.span is None} - each.logic.notes
+    lost = machine.goal.intersection(asked if not reached else unwritten - reached)
+    if lost:
+        goal = " or ".join(f"'{category}'" for category in sorted(lost))
         span, line = each.place(places, 0, len(prop.formula))
         hint = "whatever happens, the formula is never in a category that someone handles"
         return [Diagnostic("LOGIC-022", f"the property can never report {goal}", span, hint, line, warning=True)]
@@ -328,5 +334,5 @@ def _unreachable(each: _Compiled, places: Places) -> list[Diagnostic]:
             warning=True,
         )
         for handler in prop.handlers
-        if handler.category not in reached
+        if handler.category not in reached and handler.span is not None
     ]

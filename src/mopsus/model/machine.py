@@ -35,6 +35,8 @@ class Remark:
     offset: int = 0
     length: int = 0
     """0: all of the formula."""
+    other: int | None = None
+    """The offset of another part of the formula that it speaks of."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import partial
 
 from mopsus.logics.hml.compile import TRUTH, Reading, compile_whole
-from mopsus.spec.hml.events import FIELDS
 from mopsus.logics.hml.formula import Whole, actions
 from mopsus.logics.hml.parse import parse_whole
 from mopsus.logics.hml.printer import print_whole
 from mopsus.logics.hml.reference import categories_after
 from mopsus.logics.logic import Logic
 from mopsus.model.symbolic import ACCEPTANCE, INCONCLUSIVE, REJECTION
+from mopsus.spec.hml.events import FIELDS
 
 
 def _events(whole: Whole) -> frozenset[str]:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from mopsus.logics.hml.check import remarks
-from mopsus.spec.hml.events import SHAPES
 from mopsus.logics.hml.formula import (
     Action,
     Call,
@@ -35,6 +34,7 @@ from mopsus.logics.logic import FormulaError, Request
 from mopsus.logics.tree import unknown_event
 from mopsus.model import Code, SymbolicMachine, symbolic
 from mopsus.model.symbolic import ACCEPTANCE, INCONCLUSIVE, REJECTION
+from mopsus.spec.hml.events import SHAPES
 
 TRUTH: Mapping[str, bool | None] = {REJECTION: False, ACCEPTANCE: True, INCONCLUSIVE: None}
 

@@ -11,7 +11,8 @@ import builtins
 from collections.abc import Iterable
 from typing import Any
 
-from mopsus.logics.hml.formula import PythonGuard
+from mopsus.logics.hml.formula import Call, Constant, Guard, Name, PythonGuard, Term, TermGuard
+from mopsus.logics.hml.refute import MAX_CASES
 from mopsus.logics.hml.scope import Scope
 from mopsus.logics.logic import FormulaError
 from mopsus.logics.text import suggestion
@@ -38,6 +39,61 @@ def python_test(guard: PythonGuard, scope: Scope, imports: tuple[Code, ...]) -> 
     tree = ast.parse(f"lambda {', '.join(read)}: (\n{guard.text}\n)", mode="eval")
     function = eval(compile(tree, "<guard>", "eval"), namespace)
     return PythonTest(function, tuple(scope.slots[name] for name in read), guard.text)
+
+
+_COMPARED: dict[type[ast.cmpop], str] = {
+    ast.Eq: "==",
+    ast.NotEq: "/=",
+    ast.Lt: "<",
+    ast.LtE: "=<",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+}
+
+
+def conditions(guard: Guard | None) -> tuple[tuple[Term, ...], ...]:
+    """The alternatives of a guard, as far as they can be reasoned about; a part that cannot be is left out."""
+    if guard is None:
+        return ((),)
+    if isinstance(guard, TermGuard):
+        return guard.alternatives
+    return tuple(_alternatives(ast.parse(f"(\n{guard.text}\n)", mode="eval").body))
+
+
+def _alternatives(node: ast.expr) -> list[tuple[Term, ...]]:
+    match node:
+        case ast.BoolOp(ast.Or(), values):
+            return [alternative for value in values for alternative in _alternatives(value)]
+        case ast.BoolOp(ast.And(), values):
+            found: list[tuple[Term, ...]] = [()]
+            for value in values:
+                found = [(*before, *after) for before in found for after in _alternatives(value)]
+                if len(found) > MAX_CASES:
+                    return [()]
+            return found
+        case ast.Compare(left, operators, comparators):
+            operands = [left, *comparators]
+            pairs = zip(operators, operands, comparators, strict=False)
+            return [tuple(part for each in pairs for part in _comparison(*each))]
+    return [()]
+
+
+def _comparison(operator: ast.cmpop, left: ast.expr, right: ast.expr) -> list[Term]:
+    terms = [_operand(left), _operand(right)]
+    if type(operator) not in _COMPARED or None in terms:
+        return []
+    return [Call(_COMPARED[type(operator)], tuple(term for term in terms if term is not None))]
+
+
+def _operand(node: ast.expr) -> Term | None:
+    match node:
+        case ast.Name(name):
+            return Name(name)
+        case ast.Constant(value) if type(value) in (int, float, str):
+            return Constant(value)
+        case ast.UnaryOp(ast.USub(), ast.Constant(value)) if type(value) in (int, float):
+            return Constant(-value)  # type: ignore[operator]  # a number, as the guard says
+    return None
 
 
 def names_in(text: str) -> tuple[str, ...]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from mopsus.spec.hml.events import SHAPES
 from mopsus.logics.hml.formula import (
     Action,
     Call,
@@ -25,6 +24,7 @@ from mopsus.logics.hml.formula import (
     Wildcard,
 )
 from mopsus.logics.hml.values import GuardError, apply, exactly_equal, plain, truth
+from mopsus.spec.hml.events import SHAPES
 
 Environment: TypeAlias = "Mapping[str, object]"
 Happening: TypeAlias = "tuple[str, tuple[object, ...]]"

@@ -42,6 +42,11 @@ def print_whole(whole: Whole) -> str:
     return f"with {text.function(whole.selection)} {whole.word} {text.formula(whole.formula)}"
 
 
+def print_action(action: Action, whole: Whole) -> str:
+    """The canonical text of an action of a formula, without brackets."""
+    return (_PythonText() if whole.selection is None else _ErlangText()).action(action)
+
+
 class _Text(ABC):
     """How formulas are written, which both syntaxes share."""
 

@@ -24,9 +24,7 @@ def selector(spec: Spec) -> Selector:
     if len(selections) < len(spec.properties):
         return lambda module, function, arguments, keywords: True
 
-    def selects(
-        module: str, function: str, arguments: Sequence[object], keywords: Mapping[str, object] | None
-    ) -> bool:
+    def selects(module: str, function: str, arguments: Sequence[object], keywords: Mapping[str, object] | None) -> bool:
         start = ("start", (module, function, argument_list(arguments, keywords)))
         return any(fits(selection, start, {}) is not None for selection in selections)
 
