@@ -115,11 +115,11 @@ private:
         const char* start = at_;
         number = 0;
         while (at_ < end_ && is_digit(*at_)) number = number * 10 + static_cast<std::uint64_t>(*at_++ - '0');
-        return at_ - start <= 10 && (*start != '0' || at_ - start == 1);
+        return at_ - start <= 18 && (*start != '0' || at_ - start == 1);
     }
     bool pid(Term& term) {
         if (!at('<')) return false;
-        ++at_;
+        const char* start = at_++;
         std::uint64_t node = 0;
         std::uint64_t serial = 0;
         std::uint64_t incarnation = 0;
@@ -127,9 +127,9 @@ private:
         ++at_;
         if (!part(serial) || !at('.')) return false;
         ++at_;
-        if (!part(incarnation) || !at('>') || !Term::fits_pid(node, serial, incarnation)) return false;
+        if (!part(incarnation) || !at('>')) return false;
         ++at_;
-        term = Term::pid(node, serial, incarnation);
+        term = Term::fits_pid(node, serial, incarnation) ? Term::pid(node, serial, incarnation) : arena_.pid(since(start));
         return true;
     }
 

@@ -66,6 +66,8 @@ class ValueReader:
     def fail(self, expected: str) -> BadLineError:
         """The error that something else should stand here."""
         rest = self.text[self.position :]
+        if rest.startswith(('"', "'", '~"')):
+            return BadLineError("expected the other quote of the text that begins here", self.position)
         found = re.match(r"[A-Za-z0-9_.@]+|.", rest, re.DOTALL)
         shown = f"not `{found[0][:20]}`" if found else "but the text ends"
         return BadLineError(f"expected {expected}, {shown}", self.position)
