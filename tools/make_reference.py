@@ -26,6 +26,7 @@ STAGES = {
     "MONITOR": "Monitors",
     "TRACE": "Traces",
     "WEAVE": "Programs",
+    "COMPONENT": "Components",
     "REPORT": "Reports",
     "CLI": "The command line",
 }

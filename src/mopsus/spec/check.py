@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from mopsus.model import BindingMode, Event, Modifiers, Property, Span, Spec
 from mopsus.spec.check_program import check_program_event
+from mopsus.spec.component import check_component_event, is_component
 from mopsus.spec.errors import Findings
 from mopsus.spec.pointcuts import conjuncts
 from mopsus.spec.program import is_program
@@ -108,7 +109,9 @@ def _check_event(spec: Spec, event: Event, findings: Findings, places: Places) -
             if name not in (*event.parameters, *event.fields):
                 hint = f"bind what the event names: event {event.name}({', '.join((*event.parameters, name))})"
                 findings.error("SPEC-038", f"'{name}' is no parameter of event '{event.name}'", part.span, hint)
-    if is_program(event.pointcut):
+    if is_component(event.pointcut):
+        check_component_event(event, findings)
+    elif is_program(event.pointcut):
         check_program_event(spec, event, findings)
 
 

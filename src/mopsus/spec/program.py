@@ -94,13 +94,15 @@ def is_program(pointcut: Pointcut | None) -> bool:
     """Does the pointcut speak of a running program?"""
     if pointcut is None:
         return False
+    if pointcut.kind == "exit":  # which is also something that components do
+        return isinstance(pointcut.argument, tuple | None)
     return pointcut.kind in PROGRAM or any(map(is_program, pointcut.operands))
 
 
 def branches(pointcut: Pointcut) -> tuple[Branch, ...]:
     """The cases of a pointcut, any of which may hold. Raises `TooManyBranchesError`."""
     made = []
-    for literals in _cases(pointcut, True):
+    for literals in cases(pointcut, True):
         points = tuple(part for part, wanted in literals if part.kind in JOIN_POINTS and wanted)
         without = tuple(part for part, wanted in literals if part.kind in JOIN_POINTS and not wanted)
         made.append(Branch(points, without, tuple(each for each in literals if each[0].kind not in JOIN_POINTS)))
@@ -118,14 +120,17 @@ def subject(pointcut: Pointcut) -> str | None:
 
 
 Literals = tuple[tuple[Pointcut, bool], ...]
+"""Primitives, each with whether it must hold."""
 
 
-def _cases(pointcut: Pointcut, wanted: bool) -> list[Literals]:
+def cases(pointcut: Pointcut, wanted: bool) -> list[Literals]:
+    """The cases of a pointcut, or of its negation if not `wanted`: primitives, each with whether it must hold. Raises
+    `TooManyBranchesError`."""
     if pointcut.kind == "not":
-        return _cases(pointcut.operands[0], not wanted)
+        return cases(pointcut.operands[0], not wanted)
     if not pointcut.operands:
         return [((pointcut, wanted),)]
-    parts = [_cases(operand, wanted) for operand in pointcut.operands]
+    parts = [cases(operand, wanted) for operand in pointcut.operands]
     if (pointcut.kind == "or") is wanted:
         joined = [case for part in parts for case in part]
     else:
@@ -289,7 +294,8 @@ def _argument(at: _Text, positional: list[str | None], named: list[tuple[str, st
     named.append((name, None if value == "_" else value))
 
 
-def _globs(text: str) -> tuple[tuple[str, ...], str]:
+def parse_globs(text: str) -> tuple[tuple[str, ...], str]:
+    """Globs of modules or functions, and how they are written."""
     hint = "write globs of modules or functions: mypkg.*, mypkg.db.connect | tests.*"
     at = _Text(text)
     found: list[str] = []
@@ -354,7 +360,7 @@ def _flows(pointcut: Pointcut) -> bool:
 def _register_all() -> None:
     parsers: dict[str, Any] = dict.fromkeys(CALLS | ATTRIBUTES | GENERATORS, _member)
     parsers |= dict.fromkeys(ITEMS | SUBJECTS | LIFES | CURRENT, _subject)
-    parsers |= {"target": _class, "new": _class, "args": _arguments, "within": _globs, "cflow": _nested}
+    parsers |= {"target": _class, "new": _class, "args": _arguments, "within": parse_globs, "cflow": _nested}
     parsers |= {"threadName": _quoted, "endProgram": _nothing}
     for name in sorted(PROGRAM):
         register(Primitive(name, parsers[name], top_level=name in CURRENT))
