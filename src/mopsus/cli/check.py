@@ -15,6 +15,7 @@ from mopsus.cli.options import (
     BadRowPolicy,
     BadRows,
     ExtraSpecs,
+    FirstMatch,
     History,
     Html,
     Json,
@@ -56,6 +57,7 @@ def check(
     quiet: Quiet = False,
     no_code: NoCode = False,
     allow_unmonitorable: AllowUnmonitorable = False,
+    first_match: FirstMatch = False,
     at_end: AtEnd = False,
     no_progress: Annotated[bool, typer.Option("--no-progress", help="No progress bar, even on a terminal.")] = False,
 ) -> int:
@@ -84,7 +86,7 @@ def check(
     forced = Format(format.value) if format else None
     reports = {"junit": junit, "sarif": sarif, "html": html}
     options = Options(history=history, quiet=quiet, find_lines=partial(find_lines, format=forced))
-    compiled = load_specs(spec_files, at_end=at_end, allow_unmonitorable=allow_unmonitorable)
+    compiled = load_specs(spec_files, at_end=at_end, allow_unmonitorable=allow_unmonitorable, first_match=first_match)
     run = Reporting(compiled, reports, options, json=json, allow_code=not no_code, at_end=at_end)
     show_progress = sys.stderr.isatty() and not no_progress and not quiet
     with ProgressBar(show_progress) as bar:

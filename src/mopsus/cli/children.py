@@ -44,6 +44,7 @@ class Order:
     log: str | None = None
     """Where to write what components do; there are no specs then."""
     form: str = "hml"
+    first_match: bool = False
 
 
 class Outbox:
@@ -194,7 +195,9 @@ def _watch(order: Order, spawned: bool) -> None:
     from mopsus.monitor import Monitor
 
     outbox = Outbox(order.folder)
-    compiled, _ = load_specs([Path(path) for path in order.specs], allow_unmonitorable=True)
+    compiled, _ = load_specs(
+        [Path(path) for path in order.specs], allow_unmonitorable=True, first_match=order.first_match
+    )
     monitors = {
         name: Monitor(each, outbox.add, history=order.history, allow_code=order.allow_code)
         for name, each in compiled.items()

@@ -50,3 +50,10 @@ AtEnd = Annotated[
     bool,
     typer.Option("--at-end", help="Also say of each undecided instance whether it presumably holds at the end."),
 ]
+FirstMatch = Annotated[
+    bool,
+    typer.Option(
+        "--first-match",
+        help="Of the clauses of an shml conjunction that an event fits, take only the first, as detectEr does.",
+    ),
+]

@@ -17,6 +17,7 @@ from mopsus.cli.options import (
     AllowUnmonitorable,
     AtEnd,
     ExtraSpecs,
+    FirstMatch,
     History,
     Html,
     Json,
@@ -26,7 +27,7 @@ from mopsus.cli.options import (
     Sarif,
 )
 from mopsus.cli.reporting import VIOLATED, Reporting
-from mopsus.cli.specs import SPEC_SUFFIX, load_specs
+from mopsus.cli.specs import SPEC_HINT, SPEC_SUFFIXES, load_specs
 
 if TYPE_CHECKING:
     from mopsus.cli.children import Children, Outbox
@@ -66,6 +67,7 @@ def run(
     quiet: Quiet = False,
     no_code: NoCode = False,
     allow_unmonitorable: AllowUnmonitorable = False,
+    first_match: FirstMatch = False,
     at_end: AtEnd = False,
 ) -> int:
     """Run a Python program, and watch it from within.
@@ -85,7 +87,7 @@ def run(
     from mopsus.report import Options
 
     spec_files, program = split(arguments, spec or (), module)
-    loaded = load_specs(spec_files, at_end=at_end, allow_unmonitorable=allow_unmonitorable)
+    loaded = load_specs(spec_files, at_end=at_end, allow_unmonitorable=allow_unmonitorable, first_match=first_match)
     reporting = Reporting(
         loaded,
         {"junit": junit, "sarif": sarif, "html": html},
@@ -99,7 +101,7 @@ def run(
     monitors = {each.name: reporting.open_monitor(each, verdicts.add) for each in reporting.specs}
     weaver = Weaver(monitors)
     started = time.perf_counter()
-    order = Order([str(path.absolute()) for path in spec_files], history, not no_code)
+    order = Order([str(path.absolute()) for path in spec_files], history, not no_code, first_match=first_match)
     with Children(order, verdicts.send, lambda: count_events(monitors.values())) as children:
         ended = launch(program, weaver)
         for monitor in monitors.values():
@@ -122,12 +124,11 @@ def run(
 
 def split(arguments: Sequence[str], extra: Sequence[Path], module: str | None) -> tuple[list[Path], Program]:
     """The specs and the program among the arguments: specs come first."""
-    count = next((k for k, name in enumerate(arguments) if not name.endswith(SPEC_SUFFIX)), len(arguments))
+    count = next((k for k, name in enumerate(arguments) if not name.endswith(SPEC_SUFFIXES)), len(arguments))
     specs = [*extra, *map(Path, arguments[:count])]
     rest = list(arguments[count:])
     if not specs:
-        hint = f"name a file that ends in {SPEC_SUFFIX}, or use --spec"
-        raise CommandError("no spec given", hint=hint, code="CLI-005")
+        raise CommandError("no spec given", hint=SPEC_HINT, code="CLI-005")
     return specs, program_of(rest, module)
 
 

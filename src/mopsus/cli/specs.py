@@ -12,21 +12,20 @@ if TYPE_CHECKING:
     from mopsus.logics import CompiledSpec
     from mopsus.model import Diagnostic
 
-SPEC_SUFFIX = ".mop"
+SPEC_SUFFIXES = (".mop", ".hml")
+SPEC_HINT = f"name a file that ends in {' or '.join(SPEC_SUFFIXES)}, or use --spec"
 
 
 def sort_out(files: Sequence[str], extra: Sequence[Path]) -> tuple[list[Path], list[str]]:
     """The specs and the traces among the arguments."""
-    specs = [*extra, *(Path(name) for name in files if name.endswith(SPEC_SUFFIX))]
+    specs = [*extra, *(Path(name) for name in files if name.endswith(SPEC_SUFFIXES))]
     if not specs:
-        raise CommandError(
-            "no spec given", hint=f"name a file that ends in {SPEC_SUFFIX}, or use --spec", code="CLI-005"
-        )
-    return specs, [name for name in files if not name.endswith(SPEC_SUFFIX)]
+        raise CommandError("no spec given", hint=SPEC_HINT, code="CLI-005")
+    return specs, [name for name in files if not name.endswith(SPEC_SUFFIXES)]
 
 
 def load_specs(
-    files: Sequence[Path], *, at_end: bool = False, allow_unmonitorable: bool = False
+    files: Sequence[Path], *, at_end: bool = False, allow_unmonitorable: bool = False, first_match: bool = False
 ) -> tuple[dict[str, CompiledSpec], list[Diagnostic]]:
     """The specs of the files by name, with what there is to say about them."""
     from mopsus.logics import compile_spec
@@ -41,7 +40,13 @@ def load_specs(
             if name in compiled:
                 hint = "rename one of them, or check them one at a time"
                 raise CommandError(f"there are two specs named {name}", hint=hint, code="CLI-002")
-            compiled[name] = compile_spec(spec, read.source, at_end=at_end, allow_unmonitorable=allow_unmonitorable)
+            compiled[name] = compile_spec(
+                spec,
+                read.source,
+                at_end=at_end,
+                allow_unmonitorable=allow_unmonitorable,
+                first_match=first_match,
+            )
             warnings += compiled[name].warnings
     if not compiled:
         named = ", ".join(str(file) for file in files)

@@ -18,6 +18,7 @@ from mopsus.cli.options import (
     BadRowPolicy,
     BadRows,
     ExtraSpecs,
+    FirstMatch,
     History,
     Html,
     Json,
@@ -49,6 +50,7 @@ def watch(
     quiet: Quiet = False,
     no_code: NoCode = False,
     allow_unmonitorable: AllowUnmonitorable = False,
+    first_match: FirstMatch = False,
 ) -> int:
     """Follow a growing log, and report verdicts as they happen.
 
@@ -67,7 +69,7 @@ def watch(
         raise CommandError(f"one log can be watched, not {', '.join(logs) or 'none'}", hint=hint, code="CLI-005")
     reports = {"junit": junit, "sarif": sarif, "html": html}
     options = Options(history=history, quiet=quiet, live=True)
-    compiled = load_specs(spec_files, allow_unmonitorable=allow_unmonitorable)
+    compiled = load_specs(spec_files, allow_unmonitorable=allow_unmonitorable, first_match=first_match)
     run = Reporting(compiled, reports, options, json=json, allow_code=not no_code)
     if sys.stderr.isatty() and not quiet:
         there = "" if Path(logs[0]).exists() else ", which is not there yet"
