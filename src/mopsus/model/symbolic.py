@@ -209,6 +209,16 @@ class SymbolicMachine(Machine):
     erlang_order: bool = True
     """Values of different types are ordered; otherwise to compare them is an error, which makes a guard false."""
 
+    def has_code(self) -> bool:
+        """Is there Python in its guards?"""
+        return any(
+            isinstance(part, PythonTest)
+            for node in self.nodes
+            if isinstance(node, Modality | Selection)
+            for parts in node.guard
+            for part in parts
+        )
+
     def reportable(self) -> frozenset[str]:
         possible = set() if self.linear else {INCONCLUSIVE}
         for node in self.nodes:

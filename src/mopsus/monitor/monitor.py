@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias, cast
 from mopsus import _core
 from mopsus.logics import CompiledSpec, compile_spec, load_logic
 from mopsus.logics.reset import may_reset
-from mopsus.model import MopsusError, ObjectRef, Scalar, Spec, TraceError, Value, Verdict, WitnessEvent
+from mopsus.model import MopsusError, ObjectRef, Scalar, Spec, SymbolicMachine, TraceError, Value, Verdict, WitnessEvent
 from mopsus.monitor.code import Compiler, Function
 from mopsus.monitor.instance import Instance
 from mopsus.monitor.plan import make_plan
@@ -100,7 +100,7 @@ class Monitor:
         compiled = spec if isinstance(spec, CompiledSpec) else compile_spec(spec)
         self.spec = compiled.spec
         if not allow_code:
-            _refuse_code(self.spec)
+            _refuse_code(compiled)
         self.verdicts: list[Verdict] = []
         self._on_verdict = on_verdict if on_verdict is not None else self.verdicts.append
         self._plan = make_plan(compiled)
@@ -436,10 +436,12 @@ class Monitor:
 _core.hide(Monitor.emit.__code__)
 
 
-def _refuse_code(spec: Spec) -> None:
+def _refuse_code(compiled: CompiledSpec) -> None:
+    spec = compiled.spec
     has = (
         any(event.action or event.condition for event in spec.events)
         or any(handler.code for prop in spec.properties for handler in prop.handlers)
+        or any(isinstance(machine, SymbolicMachine) and machine.has_code() for machine in compiled.machines)
         or spec.variables
         or spec.imports
     )
