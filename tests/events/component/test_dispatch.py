@@ -31,8 +31,9 @@ class Recorder:
     def selects(self, function: Function | None) -> bool:
         return function is not None and function.name in self.functions
 
-    def start(self, component: Pid, function: Function) -> None:
+    def start(self, component: Pid, function: Function, cause: Occurrence) -> None:
         assert self.selects(function)
+        assert cause.data == function
         assert component not in self.alive
         self.alive.add(component)
         self.started.append(component)
@@ -279,6 +280,15 @@ def test_a_component_of_which_events_were_lost_is_not_monitored() -> None:
     assert [(component, each.kind) for component, each in feed.heard] == [(pid(21), Kind.RECV)] * 2
     assert [(each.component, each.events, each.reason) for each in dispatcher.finish()] == [
         (pid(20), 5, "too many waiting")
+    ]
+
+
+def test_a_busy_root_is_not_missed() -> None:
+    dispatcher = Dispatcher([Recorder("worker")], limit=10)
+    for occurrence in [event("fork 10 20 worker"), *[event("send 10")] * 100, *[event("send 99")] * 100]:
+        dispatcher.post(occurrence)
+    assert [(each.component, each.events, each.reason) for each in dispatcher.finish()] == [
+        (pid(99), 100, "never forked")
     ]
 
 

@@ -43,19 +43,19 @@ class Backlog:
         """Who waits, with what, in the order of their first events."""
         yield from sorted(self._queues.items(), key=lambda item: item[1][0].number)
 
-    def put(self, waiting: Waiting) -> list[tuple[Pid, int]]:
-        """Let an event wait. To make room, components may have to go: who, with how many events each.
+    def put(self, waiting: Waiting) -> list[tuple[Pid, deque[Waiting]]]:
+        """Let an event wait. To make room, components may have to go: who, with what.
 
         Those with the most events go, until half of the room is free: so the queues are sorted once for many events.
         """
         self._queues.setdefault(waiting.occurrence.subject, deque()).append(waiting)
         self._count += 1
-        gone: list[tuple[Pid, int]] = []
+        gone: list[tuple[Pid, deque[Waiting]]] = []
         if self._count > self._limit:
             for component, queue in sorted(self._queues.items(), key=lambda item: -len(item[1])):
                 if self._count <= self._limit // 2:
                     break
-                gone.append((component, len(queue)))
+                gone.append((component, queue))
                 self._count -= len(queue)
                 del self._queues[component]
         return gone

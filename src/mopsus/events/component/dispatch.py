@@ -16,7 +16,7 @@ from mopsus.events.component.backlog import Backlog, Waiting
 from mopsus.events.component.occurrence import Function, Kind, Occurrence
 from mopsus.model.term import Pid
 
-LIMIT = 1_000_000
+LIMIT = 200_000
 """How many events may wait, and how many components that are over are remembered."""
 
 Roots: TypeAlias = "Literal['auto'] | Iterable[Pid] | None"
@@ -33,8 +33,8 @@ class Feed(Protocol):
         order in which they are posted, whoever did it, with the subject as the component, and of no `start`.
         """
 
-    def start(self, component: Pid, function: Function) -> None:
-        """A component is monitored from now on; nothing that it did has been given yet."""
+    def start(self, component: Pid, function: Function, cause: Occurrence) -> None:
+        """A component is monitored from now on, by its fork or init; nothing that it did has been given yet."""
 
     def event(self, component: Pid, occurrence: Occurrence) -> None:
         """Something happened in a component, or in a member of the group that it leads."""
@@ -67,6 +67,16 @@ class Orphan:
     first: Occurrence | None
     """The first of these events, if it was kept."""
     reason: Reason
+
+
+@dataclass(slots=True)
+class _Lost:
+    """What is known of a component whose events were not all kept."""
+
+    events: int
+    forked: bool = False
+    """Did its fork come? Else it may be a root, of which nobody wants to hear."""
+    forks: bool = False
 
 
 @dataclass(slots=True)
@@ -116,8 +126,8 @@ class Dispatcher:
         self._known: dict[Pid, _Component] = {}
         self._over: OrderedDict[Pid, bool] = OrderedDict()
         """Those that are over, and whether their forks have come."""
-        self._lost: Counter[Pid] = Counter()
-        """How many events of whom were not kept."""
+        self._lost: dict[Pid, _Lost] = {}
+        """Those of which not every event was kept."""
         self._orphans: list[Orphan] = []
         self._members: list[Counter[Pid]] = [Counter() for _ in self._feeds]
         """By feed, how many members are alive in the group of each leader."""
@@ -154,7 +164,10 @@ class Dispatcher:
         for pid, queue in self._backlog.queues():
             reason: Reason = "after its exit" if pid in self._over else "never forked"
             self._orphans.append(Orphan(pid, len(queue), queue[0].occurrence, reason))
-        self._orphans += [Orphan(pid, count, None, "too many waiting") for pid, count in self._lost.items()]
+        for pid, lost in self._lost.items():
+            if lost.forked or not lost.forks:
+                reason = "too many waiting" if lost.forked or not self._auto else "never forked"
+                self._orphans.append(Orphan(pid, lost.events, None, reason))
         return self._orphans
 
     def accounts(self) -> list[Account]:
@@ -204,7 +217,10 @@ class Dispatcher:
     def _introduce(self, parent: _Component | None, fork: Occurrence) -> None:
         """A component becomes known by its fork."""
         child = cast(Pid, fork.other)
-        if self._forkless or child in self._lost:
+        if self._forkless:
+            return
+        if child in self._lost:
+            self._lost[child].forked = True
             return
         known = self._known.get(child)
         if known is not None:
@@ -215,11 +231,12 @@ class Dispatcher:
             component = self._make_root(child)
             if self._groups and parent is not None:
                 component.leaders = list(parent.leaders)
-            self._begin(child, component, cast(Function, fork.data), parent)
+            self._begin(child, component, fork, parent)
             self._backlog.release(child)
 
-    def _begin(self, pid: Pid, component: _Component, function: Function, parent: _Component | None) -> None:
+    def _begin(self, pid: Pid, component: _Component, cause: Occurrence, parent: _Component | None) -> None:
         """It is known now what a component runs: see who monitors it."""
+        function = cast(Function, cause.data)
         selecting = [number for number, feed in enumerate(self._feeds) if feed.selects(function)]
         if selecting or parent is None or not self._groups:
             component.account.function, component.account.selected = function, bool(selecting)
@@ -228,7 +245,7 @@ class Dispatcher:
             component.account.alive += 1
         for number in selecting:
             component.leaders[number] = pid
-            self._feeds[number].start(pid, function)
+            self._feeds[number].start(pid, function, cause)
         for members, leader in zip(self._members, component.leaders, strict=True):
             if leader is not None:
                 members[leader] += 1
@@ -239,11 +256,14 @@ class Dispatcher:
         subject, acted = occurrence.subject, self._eager and occurrence.kind is Kind.FORK
         if acted:
             self._introduce(None, occurrence)
-        if subject in self._lost:
-            self._lost[subject] += 1
+        lost = self._lost.get(subject)
+        if lost is not None:
+            lost.events += 1
+            lost.forks = lost.forks or occurrence.kind is Kind.FORK
             return
-        for pid, count in self._backlog.put(Waiting(self.posted, occurrence, acted)):
-            self._lost[pid] += count
+        for pid, queue in self._backlog.put(Waiting(self.posted, occurrence, acted)):
+            forks = any(each.occurrence.kind is Kind.FORK for each in queue)
+            self._lost[pid] = _Lost(len(queue), pid in self._known, forks)
             if pid in self._known:
                 self._known[pid].leaders = [None] * len(self._feeds)
 
@@ -263,7 +283,7 @@ class Dispatcher:
     def _deliver(self, component: _Component, occurrence: Occurrence, acted: bool) -> None:
         kind, subject = occurrence.kind, occurrence.subject
         if kind is Kind.INIT and component.account.function is None and not self._groups:
-            self._begin(subject, component, cast(Function, occurrence.data), None)
+            self._begin(subject, component, occurrence, None)
         component.account.events[kind] += 1
         for feed, leader in zip(self._feeds, component.leaders, strict=True):
             if leader is not None:

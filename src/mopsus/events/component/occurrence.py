@@ -45,3 +45,5 @@ class Occurrence(NamedTuple):
     data: object
     time: float | None = None
     location: str | None = None
+    row: int | None = None
+    """The line of the log that it was read from; then `location` is the name of the log."""
