@@ -1,8 +1,8 @@
 """Stage 4: events of components as JSON lines: an object on each line, such as
 `{"event":"recv","subject":"<0.20.0>","message":{"$tuple":["job",7]}}`.
 
-Texts, numbers, truth values, null, lists and objects with plain keys are themselves. Everything else is an object of one
-key that begins with a dollar sign and says what it is.
+Texts, numbers, truth values, null, lists and objects with plain keys are themselves. Everything else is an object of
+one key that begins with a dollar sign and says what it is.
 """
 
 from __future__ import annotations
