@@ -27,7 +27,6 @@ class Agent:
         self._session = session
         self._lock = threading.RLock()
         self._renewing = False
-        self._rings = 0
         self._outlet = _core.Outlet(session.board, self._renew)
 
     def start(self) -> None:
@@ -54,8 +53,7 @@ class Agent:
                 self._renewing = False
 
     def _open(self, generation: int) -> None:
-        self._rings += 1
-        ring = self._session.new_ring(self._rings)
+        ring = self._session.new_ring(generation)
         self._outlet.open(ring, self._session.spill(ring), generation)
         self._session.publish(ring)
         self._outlet.board.enlist()

@@ -57,7 +57,7 @@ class Collector:
         self._session, self._board, self._sink = session, board, sink
         self._generation = board.generation
         self._sources: dict[str, _Source] = {}
-        self._enlisted = -1
+        self._enlisted = 0
         self._homes: dict[Pid, _Source] = {}
         self._unborn: dict[Pid, None] = {}
         """Components that were forked and have not been heard of."""
@@ -65,6 +65,7 @@ class Collector:
         """Components whose processes are gone, and the parents whose word is waited for."""
         self.events = 0
         self.damaged = 0
+        self._open_rings()
 
     @property
     def dismissed(self) -> bool:
@@ -105,7 +106,7 @@ class Collector:
 
     def _open_rings(self) -> None:
         self._enlisted = self._board.enlisted
-        for path in self._session.rings():
+        for path in self._session.rings(self._generation):
             if path not in self._sources:
                 self._sources[path] = _Source(path, _core.Inlet(path, self._session.spill(path)))
 

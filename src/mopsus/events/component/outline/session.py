@@ -57,17 +57,17 @@ class Session:
         """Say which process is the program's first."""
         Path(self.folder, f"main.{pid}").touch()
 
-    def new_ring(self, number: int) -> str:
-        """The name of another ring of this process, while it is made; `publish` gives it its own."""
-        return os.path.join(self.folder, f"{os.getpid()}-{number}-{os.urandom(4).hex()}.new")
+    def new_ring(self, generation: int) -> str:
+        """The name of a ring of this process for a reader, while it is made; `publish` gives it its own."""
+        return os.path.join(self.folder, f"{generation}-{os.getpid()}-{os.urandom(4).hex()}.new")
 
     def publish(self, ring: str) -> None:
         """A ring is ready to be read."""
         os.rename(ring, ring.removesuffix(".new") + ".ring")
 
-    def rings(self) -> list[str]:
-        """The rings that are ready to be read, as files."""
-        return [str(path) for path in Path(self.folder).glob("*.ring")]
+    def rings(self, generation: int | None = None) -> list[str]:
+        """The rings that are ready to be read, as files: all, or those for one reader."""
+        return [str(path) for path in Path(self.folder).glob(f"{'*' if generation is None else generation}-*.ring")]
 
     def spill(self, ring: str) -> str:
         """The file for what does not fit into a ring. Not in memory."""
