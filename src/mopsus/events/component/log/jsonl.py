@@ -213,7 +213,7 @@ def encode_value(value: object) -> Any:  # noqa: ANN401 - what JSON holds
 
 def format_line(occurrence: Occurrence) -> str:
     """The line of an event, without a line break; `UnwritableError` if a value in it has no form in JSON."""
-    kind, subject, other, data, time, location = occurrence
+    kind, subject, other, data, time, location = occurrence[:6]
     row: dict[str, Any] = {"event": kind.value, "subject": str(subject)}
     if other is not None:
         row[OTHERS[kind]] = str(other)

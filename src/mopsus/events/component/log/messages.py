@@ -8,6 +8,7 @@ MESSAGES = {
     "LOG-001": "A line of a log of components is no event: its text is not of the format, or a value in it has no "
     "meaning. The place and what was expected are in the message.",
     "LOG-002": "A value cannot be written to a log in this format.",
+    "LOG-003": "A format string does not say where in a line the message stands.",
 }
 
 
