@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from mopsus.events.component.api import mailbox, watch_components
     from mopsus.events.weave.api import install, weave
     from mopsus.model import MopsusError, Severity, Spec, Verdict, WitnessEvent
     from mopsus.monitor import Monitor
@@ -25,11 +26,13 @@ __all__ = [
     "event",
     "install",
     "load",
+    "mailbox",
     "param",
     "parse",
     "property",
     "specification",
     "var",
+    "watch_components",
     "weave",
 ]
 
@@ -38,6 +41,7 @@ if not TYPE_CHECKING:  # a type checker must see the names above, and no others
     _SPEC = ("event", "load", "param", "parse", "property", "specification", "var")
     _HOMES = {"Monitor": "mopsus.monitor"} | dict.fromkeys(_MODEL, "mopsus.model") | dict.fromkeys(_SPEC, "mopsus.spec")
     _HOMES |= dict.fromkeys(("install", "weave"), "mopsus.events.weave.api")
+    _HOMES |= dict.fromkeys(("mailbox", "watch_components"), "mopsus.events.component.api")
 
     def __getattr__(name: str) -> object:
         if name not in _HOMES:

@@ -191,6 +191,8 @@ def _watch(order: Order, spawned: bool) -> None:
         _record(order.log, order.form)
         return
     from mopsus.cli.specs import load_specs
+    from mopsus.events.component.identity import begin_apart
+    from mopsus.events.component.watching import Watching, watch_inline
     from mopsus.events.weave.weaver import Weaver
     from mopsus.monitor import Monitor
 
@@ -204,8 +206,12 @@ def _watch(order: Order, spawned: bool) -> None:
     }
     weaver = Weaver(monitors)
     weaver.start()
+    if inline := watch_inline(monitors.values(), Watching()):
+        begin_apart()
 
     def end() -> None:
+        if inline is not None:
+            inline.stop()
         weaver.stop(ended=True)
         with suppress(OSError):  # whoever waited for it may be gone
             outbox.close(count_events(monitors.values()))

@@ -82,6 +82,7 @@ def run(
     violated.
     """
     from mopsus.cli.children import Children, Order, count_events
+    from mopsus.events.component.watching import InlineProgram
     from mopsus.events.weave.launch import launch
     from mopsus.events.weave.weaver import Weaver
     from mopsus.report import Options
@@ -103,7 +104,8 @@ def run(
     started = time.perf_counter()
     order = Order([str(path.absolute()) for path in spec_files], history, not no_code, first_match=first_match)
     with Children(order, verdicts.send, lambda: count_events(monitors.values())) as children:
-        ended = launch(program, weaver)
+        with InlineProgram(program, monitors.values()) as inline:
+            ended = inline.end(launch(program, weaver))
         for monitor in monitors.values():
             monitor.close()
         if children.outbox is not None:  # a process that the program has forked; the first one reports

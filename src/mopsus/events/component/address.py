@@ -65,6 +65,11 @@ class Mailboxes:
         found = self._known.get(id(queue))
         return found[1] if found is not None else self.add(queue, Mailbox(type(queue).__name__))
 
+    def find(self, queue: Any) -> Mailbox | None:  # noqa: ANN401 - whatever takes messages
+        """The mailbox of an object, if it has one."""
+        found = self._known.get(id(queue))
+        return None if found is None else found[1]
+
     def add(self, queue: Any, box: Mailbox) -> Mailbox:  # noqa: ANN401 - whatever takes messages
         """Let an object have this mailbox."""
         number = id(queue)

@@ -7,10 +7,11 @@ is read from a log.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
+from mopsus import _core
 from mopsus.events.component.dispatch import Feed
 from mopsus.events.component.matching import fits
 from mopsus.events.component.occurrence import Function, Kind, Occurrence
@@ -53,9 +54,9 @@ class HmlFeed:
     """Gives everything that selected components do to a monitor with the events of `.hml` files."""
 
     def __init__(self, spec: Spec, monitor: Monitor) -> None:
-        self._monitor = monitor
         self._selects = selector(spec)
-        self._now = {name: monitor.event(name) for name in FIELDS}
+        self._monitor = monitor
+        self._send = {name: _Sender(monitor, name, (COMPONENT, *fields)) for name, fields in FIELDS.items()}
 
     def selects(self, function: Function | None) -> bool:
         """Are components that run this function monitored?"""
@@ -63,23 +64,37 @@ class HmlFeed:
             return False
         return self._selects(Atom(function.module), Atom(function.name), function.arguments, function.keywords)
 
-    def start(self, component: Pid, function: Function) -> None:
+    def start(self, component: Pid, function: Function, cause: Occurrence) -> None:
         """A component is monitored from now on."""
-        self._now["start"](component, Atom(function.module), Atom(function.name), function.listed())
+        values = (str(component), Atom(function.module), Atom(function.name), function.listed())
+        self._send["start"](values, cause)
 
     def event(self, component: Pid, occurrence: Occurrence) -> None:
         """Something happened in a component."""
-        name = occurrence.kind.value
-        values = _values(occurrence)
-        if occurrence.time is None and occurrence.location is None:
-            self._now[name](component, *values)
-        else:
-            given: dict[str, Any] = {COMPONENT: component, **dict(zip(FIELDS[name], values, strict=True))}
-            self._monitor.row(name, given, time=occurrence.time, location=occurrence.location)
+        self._send[occurrence.kind]((str(component), *_values(occurrence)), occurrence)
 
     def end(self, component: Pid) -> None:
         """A component is over."""
-        self._monitor.row("#release", {COMPONENT: component})
+        self._monitor.row("#release", {COMPONENT: str(component)})
+
+
+class _Sender:
+    """Sends one event of a monitor: now, or as of when and where it happened."""
+
+    def __init__(self, monitor: Monitor, event: str, names: tuple[str, ...]) -> None:
+        self._monitor, self._event, self._names = monitor, event, names
+        self._now = monitor.event(event)
+
+    def __call__(self, values: Sequence[Any], occurrence: Occurrence) -> None:
+        time, location, row = occurrence[4:]
+        if time is None and location is None:
+            self._now(*values)
+            return
+        given = dict(zip(self._names, values, strict=True))
+        if row is None:
+            self._monitor.row(self._event, given, time=time, location=location)
+        else:
+            self._monitor.row(self._event, given, time=time, source=location or "", row=row)
 
 
 def _values(occurrence: Occurrence) -> tuple[object, ...]:
@@ -114,7 +129,7 @@ class PointcutFeed:
         """All are monitored: which parts of which specs hear of one is for the pointcuts to say."""
         return function is None
 
-    def start(self, component: Pid, function: Function) -> None:
+    def start(self, component: Pid, function: Function, cause: Occurrence) -> None:
         """Not called, because nothing depends on it."""
 
     def event(self, component: Pid, occurrence: Occurrence) -> None:
@@ -131,20 +146,19 @@ class PointcutFeed:
         """A component is over: no event will name it as the one that does something."""
         self._functions.pop(component, None)
         for name in self._owners:
-            self._monitor.row("#release", {name: component})
+            self._monitor.row("#release", {name: str(component)})
 
 
 class _Picked:
     """One case of an event."""
 
     def __init__(self, event: Event, case: Case, monitor: Monitor) -> None:
-        self._event, self._monitor = event, monitor
-        self._doing = case.doing
-        self.runs = case.runs
-        self._send: Callable[..., None] = monitor.event(event.name)
         names = (*event.parameters, *event.fields)
+        self._send = _Sender(monitor, event.name, names)
+        self._doing = case.doing
         self._slots = [case.doing.names.index(name) for name in names]
-        self._names = names
+        self._slicing = len(event.parameters)
+        self.runs = case.runs
 
     def admits(self, function: str | None) -> bool:
         """May a component that runs this function do it?"""
@@ -154,14 +168,11 @@ class _Picked:
     def give(self, occurrence: Occurrence) -> None:
         """Send the event if what happened fits."""
         bound: list[Any] = [None] * len(self._doing.names)
-        if not all(map(lambda pattern, value: fits(pattern, value, bound), self._doing.patterns, _shown(occurrence))):
-            return
-        values = [bound[slot] for slot in self._slots]
-        if occurrence.time is None and occurrence.location is None:
-            self._send(*values)
-        else:
-            given: Mapping[str, Any] = dict(zip(self._names, values, strict=True))
-            self._monitor.row(self._event.name, given, time=occurrence.time, location=occurrence.location)
+        if all(map(lambda pattern, value: fits(pattern, value, bound), self._doing.patterns, _shown(occurrence))):
+            values = [bound[slot] for slot in self._slots]
+            # Texts of any kind are told apart by what they say when they slice.
+            slicing = [str(value) if isinstance(value, str) else value for value in values[: self._slicing]]
+            self._send([*slicing, *values[self._slicing :]], occurrence)
 
 
 def _shown(occurrence: Occurrence) -> tuple[object, ...]:
@@ -191,3 +202,8 @@ def _components_bound(spec: Spec) -> frozenset[str]:
 def _bound(pattern: object, names: tuple[str, ...]) -> set[str]:
     slot = getattr(pattern, "slot", None)
     return set() if slot is None else {names[slot]}
+
+
+# What a monitor hears of happened in the program, not here.
+for _function in (HmlFeed.start, HmlFeed.event, PointcutFeed.event, _Picked.give, _Sender.__call__):
+    _core.hide(_function.__code__)

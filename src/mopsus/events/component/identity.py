@@ -39,6 +39,10 @@ class Component:
         return f"Component({str(self.pid)!r}, {self.name!r})"
 
 
+ELSEWHERE: Final[set[Pid]] = set()
+"""Components that were forked here, but run in other processes."""
+
+
 # ---- identifiers
 
 
@@ -70,6 +74,7 @@ def become(pid: Pid, name: str) -> Component:
     parent, serial, _ = map(int, pid.strip("<>").split("."))
     _process = _Process(_paired(parent, serial))
     component = Component(pid, name)
+    ELSEWHERE.clear()
     enter(component)
     return component
 

@@ -8,14 +8,18 @@ import inspect
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from types import TracebackType
-from typing import ParamSpec, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, ParamSpec, TypeAlias, TypeVar, cast
 
+from mopsus.events.component.watching import Watching, watch_inline
 from mopsus.events.weave.weaver import Weaver
 from mopsus.logics import CompiledSpec
 from mopsus.model import MopsusError, Spec, Verdict
 from mopsus.monitor import Monitor
 from mopsus.monitor.monitor import OnVerdict, Stats
 from mopsus.spec import load
+
+if TYPE_CHECKING:
+    from mopsus.events.component.inline import Inline
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -33,6 +37,9 @@ class WeaveError(MopsusError):
 class weave:
     """Watch the program against specs, within a `with` block or in every call of a function that it decorates.
 
+    Specs about components (`.hml` files, and `.mop` files with pointcuts such as `recv(p, m)`) hear of the threads,
+    tasks, processes and actors of this process.
+
     Verdicts go to `on_verdict`, or collect in `verdicts`. What is defined or imported in the block is woven too; code
     that was imported before is not rewritten, so that of it only calls, properties and creations are seen. Leaving the
     block sends `endProgram()` and puts everything back.
@@ -46,6 +53,8 @@ class weave:
         self._on_verdict = on_verdict if on_verdict is not None else self.verdicts.append
         self._history, self._allow_code = history, allow_code
         self._weaver: Weaver | None = None
+        self._inline: Inline | None = None
+        self._watching = Watching()
 
     def start(self) -> weave:
         """Begin; the same as entering the block."""
@@ -60,6 +69,7 @@ class weave:
         weaver = Weaver(monitors)
         weaver.start()
         self._weaver = weaver
+        self._inline = watch_inline(monitors.values(), self._watching)
         return self
 
     def stop(self) -> dict[str, Stats]:
@@ -67,6 +77,8 @@ class weave:
         weaver, self._weaver = self._weaver, None
         if weaver is None:
             return {}
+        if self._inline is not None:
+            self._inline.stop()
         weaver.stop(ended=True)
         for monitor in weaver.monitors.values():
             monitor.close()
@@ -98,9 +110,11 @@ class weave:
         """
 
         def again() -> weave:
-            return weave(
+            one = weave(
                 *self._compiled, on_verdict=self._on_verdict, history=self._history, allow_code=self._allow_code
             )
+            one._watching = self._watching
+            return one
 
         @functools.wraps(function)
         def watched(*args: P.args, **kwargs: P.kwargs) -> R:

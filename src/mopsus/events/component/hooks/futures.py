@@ -6,6 +6,7 @@ the function that they run.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Future
 from typing import Any, NamedTuple
@@ -26,7 +27,7 @@ from mopsus.events.component.hooks.wiring import (
     raising,
     returning,
 )
-from mopsus.events.component.identity import OUTSIDE, Component, current, enter, new_component, signature
+from mopsus.events.component.identity import ELSEWHERE, OUTSIDE, Component, current, enter, new_component, signature
 from mopsus.events.component.occurrence import Function, Kind
 from mopsus.events.weave.joinpoints import Advised
 from mopsus.model.term import Pid
@@ -47,13 +48,16 @@ class _Calls:
         self.emit = emit
         self._waiting: WeakKeyDictionary[Future[Any], _Call] = WeakKeyDictionary()
 
-    def submit(self, item: Any) -> _Call:  # noqa: ANN401 - an item of an executor
+    def submit(self, item: Any, *, elsewhere: bool = False) -> _Call:  # noqa: ANN401 - an item of an executor
         """A call was submitted."""
         parent = current()
         function = told_function(_signature(item.fn, item.args, item.kwargs))
         call = _Call(new_component(function.name), OUTSIDE if parent is None else parent.pid, function)
         self._waiting[item.future] = call
         COMPONENTS.add(item.future, call.component)
+        if elsewhere:
+            ELSEWHERE.add(call.component.pid)
+            weakref.finalize(item.future, ELSEWHERE.discard, call.component.pid)
         if parent is not None:
             self.emit(Kind.FORK, parent.pid, call.component.pid, function)
         return call
@@ -116,7 +120,7 @@ def install_processes(emit: Emit) -> Undo:
     calls = _Calls(emit)
 
     def submit(item: Any) -> None:  # noqa: ANN401 - an item of an executor
-        item.fn = _Carried(item.fn, calls.submit(item))
+        item.fn = _Carried(item.fn, calls.submit(item, elsewhere=True))
 
     stands_for_address(Future, _address)
     return put(
@@ -148,6 +152,7 @@ def _arrived(function: Callable[..., Any], pid: Pid, name: str, parent: Pid, run
     entered: list[Component | None] = []
 
     def begin() -> None:
+        ELSEWHERE.discard(pid)
         entered.append(enter(Component(pid, name)))
         emit(Kind.INIT, pid, parent, runs)
 

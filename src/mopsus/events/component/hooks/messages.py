@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mopsus.events.component.address import MAILBOXES, told
-from mopsus.events.component.hooks.wiring import Emit, called_internally
+from mopsus.events.component.hooks.wiring import Emit, called_internally, hide
 from mopsus.events.component.identity import current
 from mopsus.events.component.occurrence import Kind
 
@@ -53,3 +53,6 @@ class OpenMessages(Messages):
         """Something was taken from a queue."""
         if not called_internally():
             super().received(message)
+
+
+hide(Messages.sent, Messages.received, OpenMessages.sent, OpenMessages.received)

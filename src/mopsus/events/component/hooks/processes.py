@@ -32,7 +32,7 @@ from mopsus.events.component.hooks.wiring import (
     raising,
     returning,
 )
-from mopsus.events.component.identity import NOBODY, become, current, enter, new_pid, signature
+from mopsus.events.component.identity import ELSEWHERE, NOBODY, become, current, enter, new_pid, signature
 from mopsus.events.component.occurrence import Function, Kind
 from mopsus.events.weave.joinpoints import Advised
 from mopsus.events.weave.place import Placements
@@ -72,6 +72,7 @@ def install(emit: Emit) -> Undo:
         component = COMPONENTS.of(child, child.name)
         legacy = _Legacy(component.pid, component.name, parent.pid, _ends.path(), _channels.bequeathed())
         _config(child)[_KEY] = tuple(legacy)
+        ELSEWHERE.add(component.pid)
         emit(Kind.FORK, parent.pid, component.pid, told_function(_function(child)))
 
     def started(child: Any) -> None:  # noqa: ANN401 - its attributes are nobody's business
@@ -86,8 +87,11 @@ def install(emit: Emit) -> Undo:
             emit(Kind.EXIT, component.pid, None, reasons.START_FAILED)
 
     def polled(popen: object, status: int | None) -> None:
-        if status is not None and (pid := watched.pop(popen, None)) is not None and pid not in _ends.noted():
+        if status is None or (pid := watched.pop(popen, None)) is None:
+            return
+        if pid not in _ends.noted():
             emit(Kind.EXIT, pid, None, reasons.of_status(status))
+        ELSEWHERE.discard(pid)
 
     def begin(child: Any) -> None:  # noqa: ANN401 - its attributes are nobody's business
         _begin(child, emit)
@@ -226,8 +230,8 @@ class _Channels:
         if end not in self._known:
             key = _key(end)
             own, other = self._inherited.get(key) or [new_pid()] * 2
-            boxes = [Mailbox("channel", Pid(own)), Mailbox("channel", Pid(other))]
-            self.add(end, key, boxes[0], boxes[0] if own == other else boxes[1])
+            box = MAILBOXES.find(end) or Mailbox("channel", Pid(own))
+            self.add(end, key, box, box if own == other else Mailbox("channel", Pid(other)))
         _, mine, others = self._known[end]
         return mine, others
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from mopsus.events.component.address import MAILBOXES, stands_for_address
 from mopsus.events.component.hooks.messages import Messages, OpenMessages
-from mopsus.events.component.hooks.wiring import RESULT, SELF, Emit, Undo, argument, before, put, returning
+from mopsus.events.component.hooks.wiring import RESULT, SELF, Emit, Undo, argument, before, hide, put, returning
 from mopsus.events.weave.joinpoints import Advised
 from mopsus.model.term import Pid
 
@@ -20,6 +20,7 @@ def install(emit: Emit) -> Undo:
         stands_for_address(kind, _address)
     messages = OpenMessages(emit)
     # Of a Queue, what does not wait calls what does.
+    hide(queue.Queue.put_nowait, queue.Queue.get_nowait)
     return put(
         [
             *_advised(queue.Queue, messages, ("put",), ("get",)),

@@ -20,6 +20,7 @@ from mopsus.events.component.hooks.wiring import (
     Undo,
     argument,
     called_internally,
+    hide,
     put,
     returning,
 )
@@ -137,3 +138,6 @@ def _own_address(connection: socket.socket) -> Pid:
     except OSError:
         found = None
     return found or MAILBOXES.of(connection).address
+
+
+hide(Wires.sent, Wires.received)

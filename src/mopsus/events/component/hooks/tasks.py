@@ -25,6 +25,7 @@ from mopsus.events.component.hooks.wiring import (
     called_internally,
     getting,
     giving,
+    hide,
     is_internal,
     put,
     returning,
@@ -43,6 +44,7 @@ def install(emit: Emit) -> Undo:
     stands_for_address(asyncio.Queue, _mailbox_address)
     tasks, messages, streams = _Tasks(emit), Messages(emit), _Streams(emit)
     taken = before(messages.awaited, SELF)
+    hide(asyncio.Queue.put, asyncio.Queue.get)
     return put(
         [
             Advised(

@@ -15,6 +15,7 @@ from mopsus.events.component.hooks.wiring import (
     Undo,
     advise,
     before,
+    hide,
     is_internal,
     put,
     raising,
@@ -72,6 +73,7 @@ def install(emit: Emit) -> Undo:
         attributes["run"] = advise(thread.run, before(run), returning(done), raising(failed, ERROR))
 
     stands_for_address(threading.Thread, _address)
+    hide(threading.Thread._bootstrap, threading.Thread._bootstrap_inner)  # type: ignore[attr-defined]  # not documented
     return put(
         [
             Advised(threading.Thread, "start", (before(start, SELF), raising(not_started, SELF))),

@@ -65,6 +65,12 @@ def _tap(moment: Moment, told: Callable[..., object], sources: tuple[Source, ...
     return Tap("", told.__name__, moment, told, sources, (None,) * len(sources))
 
 
+def hide(*functions: Any) -> None:  # noqa: ANN401 - functions and methods
+    """Let what is told of during a call of these have happened where they were called."""
+    for function in functions:
+        _core.hide(function.__code__)
+
+
 def put(advised: Iterable[Advised]) -> Undo:
     """Put taps on functions; gives what takes them away."""
     placements = Placements()
