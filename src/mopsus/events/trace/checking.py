@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Generic, Protocol, TypeVar
 
-from mopsus._core import Columns
-from mopsus.events.trace.batches import BatchBuilder, TraceBatch
 from mopsus.events.trace.columns import ColumnType
 from mopsus.events.trace.follow import POLL_S
 from mopsus.events.trace.interrupts import Interrupts
-from mopsus.events.trace.needs import EVENT, TIME, ColumnTypes, needs_of
+from mopsus.events.trace.needs import TIME, ColumnTypes, needs_of
 from mopsus.events.trace.read import TraceReader
-from mopsus.events.trace.rows import Rows
-from mopsus.events.trace.session import BadRows, Counts, OnVerdict, OpenMonitor, Session, TraceMonitor, Watcher
+from mopsus.events.trace.session import BadRows, Counts, OnVerdict, OpenMonitor, Session, TraceMonitor
 from mopsus.events.trace.sources import Format, Source, expand
 from mopsus.events.trace.tail import LogReader
 from mopsus.model import Diagnostic, Spec, TraceError, Verdict
@@ -80,10 +78,11 @@ def check(
     processed. So does Ctrl-C.
     """
     sources = [source for trace in traces for source in (expand([trace]) if isinstance(trace, str) else [trace])]
-    run = _Run(specs, on_verdict, max_violations, bad_rows, open_monitor or _monitors(history, allow_code))
+    monitors = open_monitor or monitors_for(history, allow_code)
+    run = Run(on_verdict, max_violations, lambda take: Session(specs, monitors, take, bad_rows))
     with closing(run), TraceReader(sources, needs_of(specs), format=format, skip=bad_rows == "skip") as reader:
         run.go(reader, lambda rows: progress and progress(Progress(rows, reader.bytes_done, reader.bytes_total)))
-        result = run.finish(reader.builder, reader.types)
+        result = run.finish(reader.builder.bad_rows, reader.builder.bad, _untimed(reader.types))
     result.sources = [source.name for source in sources]
     result.warnings += [Diagnostic("TRACE-007", f"{name} is empty", warning=True) for name in reader.empty]
     return result
@@ -108,17 +107,19 @@ def watch(
     The file is read from its beginning and need not be there yet. The rest is as in `check`, except that a Ctrl-C
     leaves nothing incomplete.
     """
-    run = _Run(specs, on_verdict, max_violations, bad_rows, open_monitor or _monitors(history, allow_code))
+    monitors = open_monitor or monitors_for(history, allow_code)
+    run = Run(on_verdict, max_violations, lambda take: Session(specs, monitors, take, bad_rows))
     with closing(run):
         reader = LogReader(log, needs_of(specs), format=format, skip=bad_rows == "skip", stop=stop, poll_s=poll_s)
         run.go(reader)
         run.outcome.interrupted = False  # it is the way to end
-        result = run.finish(reader.builder, reader.types)
+        result = run.finish(reader.builder.bad_rows, reader.builder.bad, _untimed(reader.types))
     result.sources = [str(log)]
     return result
 
 
-def _monitors(history: int, allow_code: bool) -> OpenMonitor:
+def monitors_for(history: int, allow_code: bool) -> OpenMonitor:
+    """How to open a monitor, if nothing else is said."""
     from mopsus.monitor import Monitor  # the core is loaded only when something is to be monitored
 
     def open_monitor(spec: Spec, on_verdict: OnVerdict) -> TraceMonitor:
@@ -127,24 +128,43 @@ def _monitors(history: int, allow_code: bool) -> OpenMonitor:
     return open_monitor
 
 
-class _Run:
-    """The common part of `check` and `watch`: monitors, counting, and every way to end early."""
+Block = TypeVar("Block", contravariant=True)
+
+
+class FedSession(Protocol[Block]):
+    """What a run feeds: the monitors of its specs."""
+
+    rows: int
+    ignored: int
+
+    @property
+    def bad_rows(self) -> int: ...
+
+    @property
+    def stats(self) -> Mapping[str, Counts]: ...
+
+    def feed(self, block: Block, /) -> None: ...
+
+    def silences(self) -> Sequence[Diagnostic]: ...
+
+    def close(self) -> None: ...
+
+
+class Run(Generic[Block]):
+    """What all checks have in common: counting verdicts, and every way to end early."""
 
     def __init__(
         self,
-        specs: Sequence[Spec],
         on_verdict: OnVerdict,
         max_violations: int | None,
-        bad_rows: BadRows,
-        open_monitor: OpenMonitor,
+        open_session: Callable[[OnVerdict], FedSession[Block]],
     ) -> None:
         self._on_verdict = on_verdict
         self._max_violations = max_violations
         self._started = time.perf_counter()
-        self._names: list[str] = []
         self._failure: Exception | None = None
         self.outcome = CheckResult()
-        self.session = Session(specs, open_monitor, self._take, bad_rows)
+        self.session = open_session(self._take)
 
     def close(self) -> None:
         """Close the monitors."""
@@ -162,13 +182,13 @@ class _Run:
         self.outcome.violations += verdict.violation
         self.outcome.full = self.outcome.violations == self._max_violations
 
-    def go(self, batches: Iterable[TraceBatch], report: Callable[[int], object] = lambda rows: None) -> None:
-        """Feed the batches until they end, or something ends them."""
+    def go(self, blocks: Iterable[Block], report: Callable[[int], object] = lambda rows: None) -> None:
+        """Feed the blocks until they end, or something ends them."""
         try:
             with Interrupts() as interrupts:
-                for batch in batches:
+                for block in blocks:
                     with interrupts.deferred():
-                        self._feed(batch)
+                        self._feed(block)
                     report(self.session.rows)
                     if self.outcome.full:
                         break
@@ -177,25 +197,28 @@ class _Run:
         except KeyboardInterrupt:
             self.outcome.interrupted = True
 
-    def _feed(self, batch: TraceBatch) -> None:
-        self._names = self._names or _event_names(batch)
-        self.session.feed(batch)
+    def _feed(self, block: Block) -> None:
+        self.session.feed(block)
         if self._failure is not None:
             raise self._failure
 
-    def finish(self, builder: BatchBuilder, types: ColumnTypes) -> CheckResult:
-        """What has come of it all."""
+    @property
+    def broken_off(self) -> bool:
+        """Did it end before its time?"""
+        return self.outcome.error is not None or self.outcome.interrupted or self.outcome.full
+
+    def finish(self, bad_rows: int, bad: list[TraceError], warnings: Iterable[Diagnostic] = ()) -> CheckResult:
+        """What has come of it all. `bad_rows` are those that no monitor has seen, `bad` the first of them."""
         outcome, session = self.outcome, self.session
         outcome.elapsed_s = time.perf_counter() - self._started
         outcome.rows, outcome.ignored = session.rows, session.ignored
-        outcome.bad_rows = builder.bad_rows + session.bad_rows
-        outcome.bad = builder.bad
-        outcome.stats = {watcher.spec.name: watcher.monitor.stats() for watcher in session.watchers}
+        outcome.bad_rows = bad_rows + session.bad_rows
+        outcome.bad = bad
+        outcome.stats = dict(session.stats)
         # A run that broke off says why it did; that an event might still have come is no news.
-        if outcome.error is None and not outcome.interrupted and not outcome.full:
-            outcome.warnings += [self._silent(watcher) for watcher in session.watchers if not watcher.occurred()]
-        if types.decided(TIME) not in (None, ColumnType.INT, ColumnType.FLOAT):
-            outcome.warnings.append(_timeless())
+        if not self.broken_off:
+            outcome.warnings += session.silences()
+        outcome.warnings += warnings
         if outcome.bad_rows:
             outcome.warnings.append(_skipped(outcome))
         if outcome.full:
@@ -204,20 +227,12 @@ class _Run:
             outcome.warnings.append(Diagnostic("TRACE-010", message, warning=True))
         return outcome
 
-    def _silent(self, watcher: Watcher) -> Diagnostic:
-        shown = ", ".join(f"`{name}`" for name in self._names[:8]) + (", …" if len(self._names) > 8 else "")
-        return Diagnostic(
-            "TRACE-006",
-            f"spec {watcher.spec.name}: none of its events ever occurred",
-            watcher.spec.span,
-            hint=f"the trace has {shown}" if shown else "",
-            warning=True,
-        )
 
-
-def _timeless() -> Diagnostic:
+def _untimed(types: ColumnTypes) -> list[Diagnostic]:
+    if types.decided(TIME) in (None, ColumnType.INT, ColumnType.FLOAT):
+        return []
     message = f"column `{TIME}` holds no numbers, so verdicts have no time"
-    return Diagnostic("TRACE-008", message, hint="write times as numbers, say seconds", warning=True)
+    return [Diagnostic("TRACE-008", message, hint="write times as numbers, say seconds", warning=True)]
 
 
 def _skipped(outcome: CheckResult) -> Diagnostic:
@@ -225,16 +240,3 @@ def _skipped(outcome: CheckResult) -> Diagnostic:
     which = ": " if outcome.bad_rows == 1 else ", for example "
     example = f"{which}{outcome.bad[0].message}" if outcome.bad else ""
     return Diagnostic("TRACE-009", f"{rows} left out{example}", warning=True)
-
-
-def _event_names(batch: TraceBatch) -> list[str]:
-    """Some of the event names in a batch, for messages."""
-    if isinstance(batch.data, Rows):
-        found: Iterable[object] = batch.data.columns.get(EVENT, ())
-    elif EVENT not in batch.data.column_names:
-        found = ()
-    elif isinstance(batch.data, Columns):
-        found = batch.data.distinct(EVENT)
-    else:
-        found = batch.data.column(EVENT).slice(0, 1000).to_pylist()
-    return sorted({name for name in found if isinstance(name, str)})

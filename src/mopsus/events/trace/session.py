@@ -5,7 +5,7 @@ All specs stop at the same row: when one of them cannot use a row, none sees a l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import reduce
@@ -18,7 +18,7 @@ from mopsus.events.trace.batches import ROW, TraceBatch, plain_batch
 from mopsus.events.trace.needs import EVENT, LOCATION, RELEASE, THREAD, TIME, needs_of
 from mopsus.events.trace.recognise import Recogniser, TraceEvent, rows_of
 from mopsus.events.trace.rows import Rows
-from mopsus.model import Scalar, Spec, TraceError, Verdict
+from mopsus.model import Diagnostic, Scalar, Spec, TraceError, Verdict
 
 BadRows: TypeAlias = Literal["stop", "skip"]
 
@@ -128,6 +128,8 @@ class Session:
         self.ignored = 0
         """Rows that are no event of any spec."""
         self._bad_rows = bad_rows
+        self._names: list[str] = []
+        """Some of the event names that occur, for messages."""
 
     def close(self) -> None:
         """Close the monitors."""
@@ -139,12 +141,33 @@ class Session:
         """Rows left out because some spec could not use them, counted once for each such spec."""
         return sum(watcher.bad_rows + watcher.monitor.stats().bad_rows for watcher in self.watchers)
 
+    @property
+    def stats(self) -> dict[str, Counts]:
+        """The counts of each spec."""
+        return {watcher.spec.name: watcher.monitor.stats() for watcher in self.watchers}
+
+    def silences(self) -> list[Diagnostic]:
+        """The specs none of whose events ever occurred."""
+        shown = ", ".join(f"`{name}`" for name in self._names[:8]) + (", …" if len(self._names) > 8 else "")
+        return [
+            Diagnostic(
+                "TRACE-006",
+                f"spec {watcher.spec.name}: none of its events ever occurred",
+                watcher.spec.span,
+                hint=f"the trace has {shown}" if shown else "",
+                warning=True,
+            )
+            for watcher in self.watchers
+            if not watcher.occurred()
+        ]
+
     def feed(self, batch: TraceBatch) -> None:
         """Let every monitor see the rows of a batch.
 
         `TraceError` at a row that a spec cannot use, when bad rows stop the run; no monitor has then seen that
         row or a later one.
         """
+        self._names = self._names or _event_names(batch)
         if isinstance(batch.data, Columns) and self._as_they_are(batch, batch.data):
             self._feed_columns(batch, batch.data)
             return
@@ -284,3 +307,16 @@ def _rows_before(table: Table, batch: TraceBatch, row: int) -> Table:
     if ROW in table.column_names:
         return table.filter(pc.less(table.column(ROW), row))
     return table.slice(0, row - batch.first_row)
+
+
+def _event_names(batch: TraceBatch) -> list[str]:
+    """Some of the event names in a batch, for messages."""
+    if isinstance(batch.data, Rows):
+        found: Iterable[object] = batch.data.columns.get(EVENT, ())
+    elif EVENT not in batch.data.column_names:
+        found = ()
+    elif isinstance(batch.data, Columns):
+        found = batch.data.distinct(EVENT)
+    else:
+        found = batch.data.column(EVENT).slice(0, 1000).to_pylist()
+    return sorted({name for name in found if isinstance(name, str)})
