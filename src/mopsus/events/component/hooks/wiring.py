@@ -7,7 +7,7 @@ errors and tracebacks; an error in a hook is told and forgotten; what a hook doe
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, TypeAlias
 
 from mopsus import _core
@@ -46,6 +46,15 @@ def returning(told: Callable[..., object], *sources: Source) -> Tap:
 def raising(told: Callable[..., object], *sources: Source) -> Tap:
     """Tell a function of a call that has raised an exception."""
     return _tap(Moment.RAISING, told, sources)
+
+
+def spying(told: Callable[[tuple[Any, ...], Mapping[str, Any]], object]) -> Tap:
+    """Tell a function of all arguments of a call that is about to be made."""
+    return Tap("", told.__name__, Moment.BEFORE, _nothing, admits=lambda given, named: bool(told(given, named)))
+
+
+def _nothing() -> None:
+    pass
 
 
 def giving(other: Callable[..., object], *sources: Source) -> Tap:
