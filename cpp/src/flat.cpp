@@ -77,6 +77,7 @@ void FlatEngine::report(Slot slot, unsigned property, EventId event, Word before
         report.user = program_.variables ? users_[slot] : 0;
         report.values = values(slot);
         if (history_.on()) report.witness = history_.read(at(slot)[past()]);
+        report.explanation = properties_[property].explanation();
         listener_.report(std::move(report));
     }
 }

@@ -5,6 +5,8 @@ namespace mopsus {
 
 std::unique_ptr<const Table> Machine::table(std::size_t /*events*/) const { return nullptr; }
 
+Explanation Runner::explanation() { return {}; }
+
 Property::Property(const Machine& machine, std::size_t events) : table_(machine.table(events)), runner_(machine.runner(events)) {}
 
 // The state of a table is written as its number.

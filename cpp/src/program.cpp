@@ -17,6 +17,7 @@ void Program::check() const {
             require(p < parameters && ((seen >> p) & 1U) == 0, "an event binds a parameter at most once");
             seen |= 1U << p;
         }
+        require(event.fields.size() <= kMaxFields, "an event has at most 32 fields");
         for (const Mask mask : event.enable) require((mask & ~all()) == 0, "enable set outside of the parameters");
     }
     for (const auto& machine : machines) machine->check(events.size());

@@ -417,6 +417,7 @@ void SlicingEngine::conclude(unsigned k, Id id, EventId event, const Word* befor
             report.user = program_.variables ? Domain::load64(at + kind.user) : 0;
             report.values = report_values(k, id);
             if (history_.on()) report.witness = history_.read(at[kind.past]);
+            report.explanation = properties_[p].explanation();
             turn.reports.push_back({std::move(report), kind.leaf_kind, at[kind.leaf]});
         }
     }

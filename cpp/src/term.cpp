@@ -142,47 +142,70 @@ KeptHeader& header_of(Term kept) {
     return reinterpret_cast<KeptHeader*>(static_cast<std::uintptr_t>(kept.bits()))[-1];
 }
 
-Term as_object(Term term) { return Term::object(term.address()); }
+bool has_items(TermType type) {
+    return type == TermType::Tuple || type == TermType::List || type == TermType::Map || type == TermType::Enum;
+}
 
-// Opens everything in a term, in place, and counts what a copy of it needs.
+std::size_t items_of(const Box& box) { return box.type == TermType::Map ? 2 * std::size_t{box.size} : box.size; }
+
+// Objects of classes are kept with their parts, for those who look at them as objects; plain containers are not.
+bool stays_wide(Term term) { return term.type() == TermType::Enum || !term.tag().is_nothing(); }
+
+std::size_t whole_words(std::size_t bytes) { return (bytes + 7) & ~std::size_t{7}; }
+
+// What is copied of a term: all of it, or its likeness.
+class View {
+public:
+    View(Arena& arena, bool likeness) : arena_(arena), likeness_(likeness) {}
+
+    // Opens the term where it stands.
+    Term of(Term& place, bool too_much) const {
+        if (place.is_foreign()) {
+            if (too_much) return as_seen(Term::object(place.address()));
+            opened(place, arena_);
+        }
+        return as_seen(place);
+    }
+
+private:
+    Term as_seen(Term term) const {
+        if (!likeness_) return term;
+        if (term.is_object()) return arena_.object_named(arena_.copy(object_name(term)));
+        if (term.type() == TermType::Enum) return term.items()[0];
+        return term.tag().is_nothing() ? term : arena_.tuple(term.items(), term.size(), term.tag());
+    }
+
+    Arena& arena_;
+    bool likeness_;
+};
+
+// Counts what a copy of a term needs.
 class Measure {
 public:
-    explicit Measure(Arena& arena) : arena_(arena) {}
+    explicit Measure(const View& view) : view_(view) {}
 
     void visit(Term& place, int depth) {
-        if (place.is_foreign()) place = depth > kDeepest || parts_ > kMostParts ? as_object(place) : open_foreign(place, arena_);
-        ++parts_;
-        if (place.is_object()) has_objects_ = true;
-        if (!place.is_boxed()) return;
-        const Box& box = place.box();
-        bytes_ += stays_wide(place) ? sizeof(WideBox) : sizeof(Box);
-        switch (box.type) {
-            case TermType::Float: break;
-            case TermType::Integer: bytes_ += (box.size * sizeof(std::uint32_t) + 7) & ~std::size_t{7}; break;
-            case TermType::Tuple:
-            case TermType::List:
-            case TermType::Enum:
-            case TermType::Map: {
-                const std::size_t count = items_of(box);
-                bytes_ += count * sizeof(Term);
-                for (std::size_t k = 0; k < count; ++k) visit(box.items[k], depth + 1);
-                if (!stays_wide(place)) break;
-                Term tag = place.tag();
-                visit(tag, depth + 1);
-                has_objects_ = has_objects_ || place.original().is_object();
-                break;
-            }
-            default: bytes_ += (box.size + 7) & ~std::size_t{7}; break;
+        const Term term = view_.of(place, depth > kDeepest || ++parts_ > kMostParts);
+        if (term.is_object()) has_objects_ = true;
+        if (!term.is_boxed()) return;
+        const Box& box = term.box();
+        bytes_ += stays_wide(term) ? sizeof(WideBox) : sizeof(Box);
+        if (has_items(box.type)) {
+            bytes_ += items_of(box) * sizeof(Term);
+            for (std::size_t k = 0; k < items_of(box); ++k) visit(box.items[k], depth + 1);
+            if (!stays_wide(term)) return;
+            Term tag = term.tag();
+            visit(tag, depth + 1);
+            has_objects_ = has_objects_ || term.original().is_object();
+        } else if (box.type != TermType::Float) {
+            bytes_ += whole_words(box.type == TermType::Integer ? box.size * sizeof(std::uint32_t) : box.size);
         }
     }
-    // Objects of classes are kept with their parts, for those who look at them as objects; plain containers are not.
-    static bool stays_wide(Term term) { return term.type() == TermType::Enum || !term.tag().is_nothing(); }
-    static std::size_t items_of(const Box& box) { return box.type == TermType::Map ? 2 * std::size_t{box.size} : box.size; }
     std::size_t bytes() const { return bytes_; }
     bool has_objects() const { return has_objects_; }
 
 private:
-    Arena& arena_;
+    const View& view_;
     std::size_t bytes_ = 0;
     std::size_t parts_ = 0;
     bool has_objects_ = false;
@@ -190,42 +213,35 @@ private:
 
 class Copy {
 public:
-    Copy(char* at, std::uint8_t flags) : at_(at), flags_(flags) {}
+    Copy(const View& view, char* at) : view_(view), at_(at) {}
 
-    Term visit(Term term) {
-        if (term.is_object()) foreign_owner->keep(term.address());
+    Term visit(Term& place) {
+        const Term term = view_.of(place, true);  // what is still foreign was too much
+        if (term.is_object() && foreign_owner != nullptr) foreign_owner->keep(term.address());
         if (!term.is_boxed()) return term;
         const Box& box = term.box();
-        const bool wide = Measure::stays_wide(term);
+        const bool wide = stays_wide(term);
         Box* copy = wide ? new (take(sizeof(WideBox))) WideBox : new (take(sizeof(Box))) Box;
         *copy = box;
-        copy->flags = static_cast<std::uint8_t>((box.flags & Box::kNegative) | flags_ | (wide ? Box::kWide : 0));
-        switch (box.type) {
-            case TermType::Float: break;
-            case TermType::Integer: {
-                auto* digits = static_cast<std::uint32_t*>(take(box.size * sizeof(std::uint32_t)));
-                std::copy(box.digits, box.digits + box.size, digits);
-                copy->digits = digits;
-                break;
+        copy->flags = static_cast<std::uint8_t>((box.flags & Box::kNegative) | (wide ? Box::kWide : 0));
+        if (has_items(box.type)) {
+            const std::size_t count = items_of(box);
+            copy->items = static_cast<Term*>(take(count * sizeof(Term)));
+            for (std::size_t k = 0; k < count; ++k) copy->items[k] = visit(box.items[k]);
+            if (wide) {
+                Term tag = term.tag();
+                Term original = term.original();
+                static_cast<WideBox*>(copy)->tag = visit(tag);
+                static_cast<WideBox*>(copy)->original = visit(original);
             }
-            case TermType::Tuple:
-            case TermType::List:
-            case TermType::Enum:
-            case TermType::Map: {
-                const std::size_t count = Measure::items_of(box);
-                copy->items = static_cast<Term*>(take(count * sizeof(Term)));
-                for (std::size_t k = 0; k < count; ++k) copy->items[k] = visit(box.items[k]);
-                if (!wide) break;
-                static_cast<WideBox*>(copy)->tag = visit(term.tag());
-                static_cast<WideBox*>(copy)->original = visit(term.original());
-                break;
-            }
-            default: {
-                auto* bytes = static_cast<char*>(take(box.size));
-                std::copy(box.bytes, box.bytes + box.size, bytes);
-                copy->bytes = bytes;
-                break;
-            }
+        } else if (box.type != TermType::Float) {
+            const std::size_t bytes = box.type == TermType::Integer ? box.size * sizeof(std::uint32_t) : box.size;
+            auto* content = static_cast<char*>(take(bytes));
+            std::memcpy(content, box.bytes, bytes);
+            if (box.type == TermType::Integer)
+                copy->digits = reinterpret_cast<const std::uint32_t*>(content);
+            else
+                copy->bytes = content;
         }
         return Term::boxed(copy);
     }
@@ -233,11 +249,11 @@ public:
 private:
     void* take(std::size_t bytes) {
         char* const place = at_;
-        at_ += (bytes + 7) & ~std::size_t{7};
+        at_ += whole_words(bytes);
         return place;
     }
+    const View& view_;
     char* at_;
-    std::uint8_t flags_;
 };
 
 template <class Visit>
@@ -245,33 +261,44 @@ void each_object(Term term, Visit&& visit) {
     if (term.is_object()) visit(term.address());
     if (!term.is_boxed()) return;
     const Box& box = term.box();
-    if (box.type == TermType::Tuple || box.type == TermType::List || box.type == TermType::Enum || box.type == TermType::Map)
-        for (std::size_t k = 0; k < Measure::items_of(box); ++k) each_object(box.items[k], visit);
+    if (has_items(box.type))
+        for (std::size_t k = 0; k < items_of(box); ++k) each_object(box.items[k], visit);
     if ((box.flags & Box::kWide) != 0) each_object(term.original(), visit);
 }
 
 }  // namespace
 
-Term keep(Term term) {
+namespace {
+
+Term keep_as(Term term, const View& view) {
+    Measure measure(view);
+    measure.visit(term, 0);
+    if (!term.is_boxed() && !term.is_object()) return term;
+    const std::size_t bytes = sizeof(KeptHeader) + measure.bytes();
+    auto* memory = static_cast<char*>(::operator new(bytes));
+    new (memory) KeptHeader{1, bytes};
+    const Term kept = Copy(view, memory + sizeof(KeptHeader)).visit(term);
+    if (kept.is_boxed()) {
+        auto* root = reinterpret_cast<Box*>(memory + sizeof(KeptHeader));
+        root->flags = static_cast<std::uint8_t>(root->flags | Box::kKept | (measure.has_objects() ? Box::kObjects : 0));
+    } else {
+        ::operator delete(memory);  // an object, or the name of an Enum
+    }
+    return kept;
+}
+
+}  // namespace
+
+Term keep(Term term, Arena& arena) {
+    if (!term.is_boxed() && !term.is_foreign() && !term.is_object()) return term;
     if (term.is_boxed() && (term.box().flags & Box::kKept) != 0) {
         share(term);
         return term;
     }
-    Arena scratch;  // what is opened here is copied at once
-    Measure measure(scratch);
-    if (term.is_boxed() || term.is_foreign()) measure.visit(term, 0);
-    Term kept = term;
-    if (term.is_boxed()) {
-        const std::size_t bytes = sizeof(KeptHeader) + measure.bytes();
-        auto* memory = static_cast<char*>(::operator new(bytes));
-        new (memory) KeptHeader{1, bytes};
-        const int flags = Box::kKept | (measure.has_objects() ? Box::kObjects : 0);
-        kept = Copy(memory + sizeof(KeptHeader), static_cast<std::uint8_t>(flags)).visit(term);
-    } else if (term.is_object() && foreign_owner != nullptr) {
-        foreign_owner->keep(term.address());
-    }
-    return kept;
+    return keep_as(term, View(arena, false));
 }
+
+Term keep_likeness(Term term, Arena& arena) { return keep_as(term, View(arena, true)); }
 
 void share(Term kept) {
     if (kept.is_boxed()) ++header_of(kept).owners;
@@ -291,6 +318,7 @@ std::size_t kept_size(Term kept) { return kept.is_boxed() ? header_of(kept).byte
 bool holds_objects(Term kept) { return kept.is_object() || (kept.is_boxed() && (kept.box().flags & Box::kObjects) != 0); }
 
 std::string object_name(Term object) {
+    if (object.is_boxed()) return std::string(object.bytes());
     return foreign_owner != nullptr && object.address() != 0 ? foreign_owner->name(object.address()) : "object";
 }
 

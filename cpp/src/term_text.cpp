@@ -106,7 +106,7 @@ constexpr std::uint64_t kMost = std::uint64_t{1} << 30;
 Term transfer_at(Archive& archive, Term term, Arena& arena, int depth) {
     if (depth > 2 * kDeepest) throw BadSnapshot("a value in the snapshot is too deep");
     const auto type = static_cast<TermType>(
-        archive.number(static_cast<std::uint64_t>(term.type()), 0, static_cast<std::uint64_t>(TermType::None)));
+        archive.number(static_cast<std::uint64_t>(term.type()), 0, static_cast<std::uint64_t>(TermType::Object)));
     const auto text = [&](TermType spelled) {
         const bool writing = !archive.reading();
         return writing ? archive.text(spelled == TermType::Pid && term.is_pid() ? to_text(term) : std::string(term.bytes())) : archive.text({});
@@ -134,7 +134,11 @@ Term transfer_at(Archive& archive, Term term, Arena& arena, int depth) {
         case TermType::Pid: return arena.pid(arena.copy(text(type)));
         case TermType::Reference: return arena.reference(arena.copy(text(type)));
         case TermType::None: return Term::none();
-        default: break;
+        case TermType::Object: return arena.object_named(arena.copy(text(type)));  // the likeness of one
+        case TermType::Tuple:
+        case TermType::List:
+        case TermType::Map: break;
+        default: throw BadSnapshot("a value in the snapshot is of no known type");
     }
     const std::size_t count = archive.number(term.size(), 0, kMost);
     const std::size_t parts = type == TermType::Map ? 2 * count : count;
@@ -161,7 +165,7 @@ Term transfer_term(Archive& archive, Term term) {
     if (!archive.reading() && holds_objects(term)) throw BadSnapshot("a live object cannot be saved");
     Arena arena;
     const Term found = transfer_at(archive, term, arena, 0);
-    return archive.reading() ? keep(found) : term;
+    return archive.reading() ? keep(found, arena) : term;
 }
 
 }  // namespace mopsus

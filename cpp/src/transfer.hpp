@@ -41,6 +41,13 @@ std::vector<Slot> transfer_domain(Archive& archive, Domain& domain, Wanted&& wan
     return slots;
 }
 
+inline void transfer_stamp(Archive& archive, Stamp& stamp) {
+    stamp.row = static_cast<std::int64_t>(archive.number(static_cast<std::uint64_t>(stamp.row)));
+    stamp.time = archive.number(stamp.time);
+    archive.field(stamp.time_kind, 0, 3);
+    archive.field(stamp.location, 0, archive.locations);
+}
+
 inline History::Head transfer_history(Archive& archive, History& history, History::Head head, std::size_t events) {
     std::vector<PastEvent> past;
     if (!archive.reading()) past = history.read(head);
@@ -49,10 +56,7 @@ inline History::Head transfer_history(Archive& archive, History& history, Histor
     for (std::uint64_t k = 0; k < count; ++k) {
         PastEvent event = archive.reading() ? PastEvent{} : past[k];
         archive.field(event.event, 0, events - 1);
-        event.stamp.row = static_cast<std::int64_t>(archive.number(static_cast<std::uint64_t>(event.stamp.row)));
-        event.stamp.time = archive.number(event.stamp.time);
-        archive.field(event.stamp.time_kind, 0, 3);
-        archive.field(event.stamp.location, 0, archive.locations);
+        transfer_stamp(archive, event.stamp);
         if (archive.reading()) read = history.add(read, event.event, event.stamp);
     }
     return archive.reading() ? read : head;

@@ -2,6 +2,7 @@
 // specification (and, under `perthread`, one thread of it).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -42,6 +43,7 @@ struct Report {
     std::uint64_t user = 0;
     std::vector<Value> values;  // by parameter; kind None where unbound
     std::vector<PastEvent> witness;
+    Explanation explanation;
 };
 
 // Whoever runs the engine. Reports come when all steps of their event are done, so a listener
@@ -104,11 +106,19 @@ public:
     Domain& domain(unsigned p) { return *domains_[p]; }
     std::size_t domains() const { return domains_.size(); }
     const Counts& counts() const { return counts_; }
+    // The largest number of obligations that one instance had; see `Runner::largest`.
+    std::size_t largest() const {
+        std::size_t most = 0;
+        for (const Property& property : properties_) most = std::max(most, property.largest());
+        return most;
+    }
     const Program& program() const { return program_; }
 
 protected:
     Engine(const Program& program, Listener& listener) : program_(program), listener_(listener) {
         for (const auto& machine : program.machines) properties_.emplace_back(*machine, program.events.size());
+        if (program.history != 0)
+            for (const Property& property : properties_) property.explain();
     }
 
     std::vector<Standing> standings(const Word* words) const {

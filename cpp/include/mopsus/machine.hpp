@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "mopsus/explanation.hpp"
 #include "mopsus/origin.hpp"
 
 namespace mopsus {
@@ -61,6 +62,11 @@ public:
     // Writes the state, or reads it into one that is new.
     virtual void transfer(Archive& archive, Word state) = 0;
     virtual std::size_t bytes() const = 0;
+    // Remember from now on how states came to be, and say it of the last step if it reports. Most kinds cannot.
+    virtual void explain() {}
+    virtual Explanation explanation();
+    // The largest number of things that had to be kept in mind for one instance, for kinds that have such a measure.
+    virtual std::size_t largest() const { return 0; }
 };
 
 class Machine {
@@ -74,6 +80,9 @@ public:
     virtual void check(std::size_t events) const = 0;
     // The unit of its times, in nanoseconds; 0: it does not ask when an event happened.
     virtual std::int64_t unit() const { return 0; }
+    // Does it look at the data of events? Does it call into another language for that?
+    virtual bool reads_data() const { return false; }
+    virtual bool calls_out() const { return false; }
     // One of the two is there.
     virtual std::unique_ptr<const Table> table(std::size_t /*events*/) const;
     virtual std::unique_ptr<Runner> runner(std::size_t /*events*/) const { return nullptr; }

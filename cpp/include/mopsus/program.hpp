@@ -1,6 +1,7 @@
 // What the engine runs: the events of a specification and the machines of its properties.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -11,6 +12,7 @@
 namespace mopsus {
 
 constexpr unsigned kMaxParameters = 16;
+constexpr unsigned kMaxFields = 32;  // of one event
 
 struct EventDecl {
     std::string name;
@@ -18,6 +20,7 @@ struct EventDecl {
     bool creation = false;
     bool guarded = false;      // has a condition or an action: ask the listener before each step
     std::vector<Mask> enable;  // domains from which this event may extend an instance
+    std::vector<std::string> fields = {};  // data that follows the parameters and does not slice
 
     Mask mask() const {
         Mask mask = 0;
@@ -43,6 +46,13 @@ struct Program {
         for (const auto& machine : machines)
             if (machine->unit() != 0) return machine->unit();
         return 0;
+    }
+    // Does anybody look at the data of events? Does anybody call into another language for that?
+    bool reads_data() const {
+        return std::any_of(machines.begin(), machines.end(), [](const auto& machine) { return machine->reads_data(); });
+    }
+    bool calls_out() const {
+        return std::any_of(machines.begin(), machines.end(), [](const auto& machine) { return machine->calls_out(); });
     }
     Mask all() const { return parameters == 0 ? 0 : (1U << parameters) - 1; }
     // Throws std::invalid_argument if anything refers outside of its range.

@@ -29,6 +29,12 @@ public:
     std::optional<bool> holds(Word state) const { return runner_ ? runner_->holds(state) : std::nullopt; }
     Word transfer(Archive& archive, Word state) const;
     std::size_t bytes() const { return runner_ ? runner_->bytes() : 0; }
+    void explain() const {
+        if (runner_) runner_->explain();
+    }
+    // How the last step came to what it reports.
+    Explanation explanation() const { return runner_ ? runner_->explanation() : Explanation(); }
+    std::size_t largest() const { return runner_ ? runner_->largest() : 0; }
 
 private:
     std::unique_ptr<const Table> table_;

@@ -113,7 +113,7 @@ struct Box {
     enum Flag : std::uint8_t {
         kNegative = 1,  // of an Integer, which is large
         kWide = 2,
-        kKept = 4,     // copied and counted
+        kKept = 4,     // a copy that is counted; not what is in it
         kObjects = 8,  // kept, and has objects in it
     };
     TermType type = TermType::Tuple;
@@ -198,6 +198,7 @@ public:
     // `<1.2.3>` and `#Ref<1.2.3.4>`; other texts are allowed.
     Term pid(std::string_view text);
     Term reference(std::string_view text) { return boxed_bytes(TermType::Reference, text); }
+    Term object_named(std::string_view type) { return boxed_bytes(TermType::Object, type); }
     // These take over `items`, which lie in this arena (or live as long).
     Term tuple(Term* items, std::size_t count, Term tag = {}, Term original = {}) { return parts(TermType::Tuple, items, count, tag, original); }
     Term list(Term* items, std::size_t count, Term original = {}) {
@@ -230,7 +231,7 @@ public:
     virtual Term open(Term foreign, Arena& arena) = 0;
     virtual void keep(std::uint64_t object) = 0;
     virtual void drop(std::uint64_t object) = 0;
-    virtual std::string name(std::uint64_t object) = 0;
+    virtual std::string name(std::uint64_t object) = 0;  // of its type
 };
 void use_foreign(Foreign* owner);
 Term open_foreign(Term term, Arena& arena);
@@ -256,8 +257,10 @@ std::optional<int> compare(Term a, Term b, Arena& arena, bool strict = false);
 bool identical(Term a, Term b);
 std::uint64_t hash(Term term);  // equal for identical ones
 
-// A copy that lives until it is dropped as often as it was kept and shared. Everything in it is opened.
-Term keep(Term term);
+// A copy that lives until it is dropped as often as it was kept and shared. Everything in it is opened, in the arena.
+Term keep(Term term, Arena& arena);
+// The same, but objects are replaced by the names of their types: for the record, not to be compared.
+Term keep_likeness(Term term, Arena& arena);
 void share(Term kept);
 void drop(Term kept);
 std::size_t kept_size(Term kept);  // in bytes; 0 if it lies in its word
