@@ -28,7 +28,7 @@ from mopsus.logics.hml.guards import conditions
 from mopsus.logics.hml.printer import print_action
 from mopsus.logics.hml.refute import negated, refuted
 from mopsus.logics.hml.scope import bound_names, unused_binders
-from mopsus.logics.hml.unify import Substitution, apart, covers, event_pattern, substituted, unify
+from mopsus.logics.hml.unify import SIDES, Substitution, apart, covers, event_pattern, substituted, unify
 from mopsus.logics.logic import Request
 from mopsus.model import Remark
 from mopsus.spec.hml.events import FIELDS
@@ -70,7 +70,8 @@ def _impossible(whole: Whole) -> Iterator[Remark]:
             place = action.guard
             yield Remark("LOGIC-082", "this guard is never true", "check its comparisons", place.offset, place.length)
         elif action.whole and not any(
-            unify(_own(action, "'").pattern, _own(_any_of(event), '"', shaped=True).pattern, {}) for event in FIELDS
+            unify(_own(action, SIDES[0]).pattern, _own(_any_of(event), SIDES[1], shaped=True).pattern, {})
+            for event in FIELDS
         ):
             hint = "an event is a tuple such as {trace, P, 'receive', M}"
             yield Remark("LOGIC-082", "no event fits this pattern", hint, action.offset, action.length)
@@ -99,7 +100,7 @@ def _own(action: Action, side: str, *, shaped: bool = False) -> _Clause:
 
 def _pair(one: Action, other: Action) -> tuple[_Clause, _Clause]:
     shaped = one.whole or other.whole
-    return _own(one, "'", shaped=shaped), _own(other, '"', shaped=shaped)
+    return _own(one, SIDES[0], shaped=shaped), _own(other, SIDES[1], shaped=shaped)
 
 
 def _overlaps(junction: Junction, whole: Whole, request: Request) -> Iterator[Remark]:

@@ -27,6 +27,7 @@ from mopsus.logics.hml.syntax import Syntax
 from mopsus.logics.hml.values import COMPARISONS, FUNCTIONS, GuardError, apply
 from mopsus.logics.logic import FormulaError
 from mopsus.logics.text import Cursor, Kind, Token, suggestion
+from mopsus.logics.tree import MAX_DEPTH
 from mopsus.model.term import Atom, Pid, Reference, String
 
 WORDS = "with when tt ff max and or andalso orelse not xor div rem bnot band bor bxor bsl bsr"
@@ -62,6 +63,8 @@ _AT_CALL = re.compile(rf"[a-z][A-Za-z0-9_@]*{GAP.pattern}\(")
 _AT_KEYWORD = re.compile(rf"[a-z][A-Za-z0-9_]*{GAP.pattern}=(?![=:/<])")
 _FOREIGN = {"!=": "'=/=' or '/='", "<=": "'=<'", "&&": "'andalso'", "&": "'andalso'", "||": "'orelse'"}
 _AT_FOREIGN = re.compile(r"!=|<=|&&?|\|\|")
+_LEVELS = 3
+"""So many levels of nesting an expression counts for: to read it takes as much of the stack."""
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0"}
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 
@@ -134,8 +137,8 @@ class _ErlangSyntax(Syntax):
                 return "exit", (first, self._pattern())
             case arrow:
                 other = self._component()
-                self.cursor.need(",")
-                return "fork" if arrow == "->" else "init", (first, other, *self._function())
+                run = self._function() if self.cursor.take(",") else (Wildcard(), Wildcard(), Wildcard())
+                return "fork" if arrow == "->" else "init", (first, other, *run)
 
     def _component(self) -> Term:
         token = self.cursor.need("^", VARIABLE, PID)
@@ -206,7 +209,7 @@ class _ErlangSyntax(Syntax):
     # ---- expressions, the loosest operators first
 
     def _expression(self) -> Term:
-        return self.nested(self._orelse)
+        return self.nested(self._orelse, _LEVELS)
 
     def _orelse(self) -> Term:
         left = self._andalso()
@@ -235,16 +238,20 @@ class _ErlangSyntax(Syntax):
         return Call(str(operator), (left, self.nested(self._joined)), operator.start) if operator else left
 
     def _sum(self) -> Term:
-        found = self._product()
-        while operator := self.cursor.take(_SUM):
-            found = Call(str(operator), (found, self._product()), operator.start)
-        return found
+        return self._chain(_SUM, self._product)
 
     def _product(self) -> Term:
-        found = self._prefixed()
-        while operator := self.cursor.take(_PRODUCT):
-            found = Call(str(operator), (found, self._prefixed()), operator.start)
-        return found
+        return self._chain(_PRODUCT, self._prefixed)
+
+    def _chain(self, operators: Kind, read: Callable[[], Term]) -> Term:
+        """Operands with operators between them that lean to the left."""
+        found = read()
+        for _ in range(MAX_DEPTH):
+            operator = self.cursor.take(operators)
+            if operator is None:
+                return found
+            found = Call(str(operator), (found, read()), operator.start)
+        raise self.too_deep()
 
     def _prefixed(self) -> Term:
         operator = self.cursor.take(_PREFIX)

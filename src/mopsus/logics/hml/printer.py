@@ -82,9 +82,10 @@ class _ErlangText(_Text):
                 text = f"{self.term(first)} ? {self.term(message)}"
             case "exit", (first, reason):
                 text = f"{self.term(first)} ** {self.term(reason)}"
-            case ("fork" | "init") as kind, (first, other, *_):
-                arrow = "->" if kind == "fork" else "<-"
-                return f"{self.term(first)} {arrow} {self.term(other)}, {self.function(action)}"
+            case ("fork" | "init") as kind, (first, other, *run):
+                text = f"{self.term(first)} {'->' if kind == 'fork' else '<-'} {self.term(other)}"
+                if any(not isinstance(each, Wildcard) for each in run):
+                    return f"{text}, {self.function(action)}"
             case _, (pattern,):
                 text = self.term(pattern)
             case _:

@@ -35,22 +35,22 @@ class Syntax(ABC):
     def _action(self, closing: str) -> Action:
         """What stands in the brackets of a modality, up to `closing`."""
 
-    def nested(self, read: Callable[[], T]) -> T:
-        """What `read` reads, one level down."""
-        self._descend()
+    def nested(self, read: Callable[[], T], levels: int = 1) -> T:
+        """What `read` reads, one level down, or several where reading takes more of the stack."""
+        self._descend(levels)
         found = read()
-        self._depth -= 1
+        self._depth -= levels
         return found
 
-    def _descend(self) -> None:
-        self._depth += 1
+    def _descend(self, levels: int = 1) -> None:
+        self._depth += levels
         if self._depth > MAX_DEPTH:
-            raise FormulaError(
-                f"this is nested more than {MAX_DEPTH} deep",
-                offset=self.cursor.place,
-                code="LOGIC-008",
-                hint="split the property into several",
-            )
+            raise self.too_deep()
+
+    def too_deep(self) -> FormulaError:
+        """The error that there is too much inside of each other here."""
+        hint = "split the property into several"
+        return FormulaError("this is nested too deeply", offset=self.cursor.place, code="LOGIC-008", hint=hint)
 
     # ---- formulas with `and` and modalities apart
 

@@ -27,9 +27,12 @@ from mopsus.spec.hml.events import SHAPES
 
 Substitution: TypeAlias = "dict[str, Term]"
 
+SIDES = ("'", '"')
+"""What marks the variables of the one and the other pattern."""
+
 
 def apart(term: Term, bound: frozenset[str], side: str) -> Term:
-    """The term with its own variables marked by `side`, which no name has; pins become the variables that they mean."""
+    """The term with its own variables marked by a side; pins become the variables that they mean."""
     match term:
         case Name(name, offset):
             return Name(name + side, offset) if name in bound else term
@@ -146,10 +149,15 @@ def substituted(term: Term, known: Substitution) -> Term:
 
 
 def covers(general: Term, special: Term, bound: Substitution) -> bool:
-    """Does `general` fit every value that `special` fits? `bound` is filled with what its variables are then."""
+    """Does `general`, of the first side, fit every value that `special` fits?
+
+    `bound` is filled with what its variables are then.
+    """
     match general, special:
         case (Wildcard(), _):
             return True
+        case (Name(name), _) if not name.endswith(SIDES[0]):
+            return general == special  # a value from around
         case (Name(name), _):
             if name not in bound:
                 bound[name] = special
