@@ -134,8 +134,11 @@ Block = TypeVar("Block", contravariant=True)
 class FedSession(Protocol[Block]):
     """What a run feeds: the monitors of its specs."""
 
-    rows: int
-    ignored: int
+    @property
+    def rows(self) -> int: ...
+
+    @property
+    def ignored(self) -> int: ...
 
     @property
     def bad_rows(self) -> int: ...
@@ -158,12 +161,13 @@ class Run(Generic[Block]):
         on_verdict: OnVerdict,
         max_violations: int | None,
         open_session: Callable[[OnVerdict], FedSession[Block]],
+        outcome: CheckResult | None = None,
     ) -> None:
         self._on_verdict = on_verdict
         self._max_violations = max_violations
         self._started = time.perf_counter()
         self._failure: Exception | None = None
-        self.outcome = CheckResult()
+        self.outcome = outcome or CheckResult()
         self.session = open_session(self._take)
 
     def close(self) -> None:
@@ -196,6 +200,15 @@ class Run(Generic[Block]):
             self.outcome.error = error
         except KeyboardInterrupt:
             self.outcome.interrupted = True
+
+    def conclude(self, action: Callable[[], None]) -> None:
+        """Do what is left when all blocks have been fed."""
+        try:
+            action()
+        except TraceError as error:
+            self.outcome.error = error
+        if self._failure is not None:
+            raise self._failure
 
     def _feed(self, block: Block) -> None:
         self.session.feed(block)

@@ -59,7 +59,7 @@ class TraceReader:
         self.builder = BatchBuilder(self.types, skip=skip)
         self.empty: list[str] = []
         self.bytes_done = 0
-        self.bytes_total = _total_size(sources)
+        self.bytes_total = total_size(sources)
         self._before = 0  # bytes of the traces before the current one
         self._sources = sources
         self._needs = needs
@@ -193,7 +193,8 @@ def _after(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
     yield from rest
 
 
-def _total_size(sources: Sequence[Source]) -> int | None:
+def total_size(sources: Sequence[Source]) -> int | None:
+    """The bytes of all of them together; None if one has no known size."""
     total = 0
     for source in sources:
         try:

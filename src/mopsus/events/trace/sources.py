@@ -53,11 +53,11 @@ class UnreadableError(Exception):
         self.hint = hint
 
 
-def expand(arguments: Sequence[str], *, exclude: str = ".mop") -> list[Source]:
+def expand(arguments: Sequence[str], *, exclude: tuple[str, ...] = (".mop", ".hml")) -> list[Source]:
     """The traces that the arguments name, in order.
 
     A folder stands for the files in it at any depth, sorted, without hidden ones and without those whose
-    name ends in `exclude`; a pattern for the files that match it, sorted. `TraceError` for an argument that
+    name ends in one of `exclude`; a pattern for the files that match it, sorted. `TraceError` for an argument that
     names nothing.
     """
     found: list[Source] = []
@@ -78,7 +78,7 @@ def expand(arguments: Sequence[str], *, exclude: str = ".mop") -> list[Source]:
     return found
 
 
-def _files_below(folder: Path, exclude: str) -> list[Path]:
+def _files_below(folder: Path, exclude: tuple[str, ...]) -> list[Path]:
     files: list[Path] = []
     for parent, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
