@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <unordered_set>
 
 #include "mopsus/archive.hpp"
 #include "unobserved.hpp"
@@ -66,7 +67,7 @@ std::int64_t clock_now() {
     return start + count(steady_clock::now());
 }
 
-std::vector<PyObject*> hidden_code;  // functions of ours, which are never where an event comes from
+std::unordered_set<PyObject*> hidden_code;  // functions of ours, which are never where an event comes from
 
 // The exception that is set, if any, is kept aside: a fault of ours must not become the program's.
 class SavedError {
@@ -163,7 +164,11 @@ Errors errors{PyExc_ValueError, PyExc_TypeError};
 
 // ---- locations ----
 
-void hide(PyObject* code) { hidden_code.push_back(Py_NewRef(code)); }
+void hide(PyObject* code) {
+    if (hidden_code.insert(code).second) Py_INCREF(code);
+}
+
+bool is_hidden(PyObject* code) { return hidden_code.contains(code); }
 
 Stamp PyMonitor::now() const {
     Stamp stamp;
@@ -179,7 +184,7 @@ Stamp PyMonitor::here() {
     PyObject* code = nullptr;
     while (frame != nullptr) {
         code = reinterpret_cast<PyObject*>(PyFrame_GetCode(frame));
-        if (std::find(hidden_code.begin(), hidden_code.end(), code) == hidden_code.end()) break;
+        if (!is_hidden(code)) break;
         Py_DECREF(code);
         PyFrameObject* caller = PyFrame_GetBack(frame);
         Py_DECREF(frame);

@@ -219,5 +219,6 @@ extern Errors errors;
 
 // Calls made by this code object count as made by its caller.
 void hide(PyObject* code);
+bool is_hidden(PyObject* code);
 
 }  // namespace mopsus::python

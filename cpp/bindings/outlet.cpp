@@ -1,8 +1,10 @@
 #include "outlet.hpp"
 
 #include <chrono>
+#include <unordered_map>
 #include <utility>
 
+#include "monitor.hpp"
 #include "wire_tags.hpp"
 
 namespace mopsus::python {
@@ -24,6 +26,46 @@ int kind_of(PyObject* kind) {
 double now() {
     const auto since = std::chrono::system_clock::now().time_since_epoch();
     return std::chrono::duration<double>(since).count();
+}
+
+struct Site {
+    PyObject* code;
+    int instruction;
+    bool operator==(const Site&) const = default;
+};
+
+struct SiteHash {
+    std::size_t operator()(const Site& site) const {
+        return std::hash<PyObject*>{}(site.code) * 31 + static_cast<std::size_t>(site.instruction);
+    }
+};
+
+// Where in the program it happens, as `file:line`.
+std::string_view place() {
+    // Code objects are kept, so that their addresses go on meaning them.
+    static std::unordered_map<Site, std::string, SiteHash>& known = *new std::unordered_map<Site, std::string, SiteHash>;
+    PyFrameObject* frame = PyThreadState_GetFrame(PyThreadState_Get());
+    PyObject* code = nullptr;
+    while (frame != nullptr) {
+        code = reinterpret_cast<PyObject*>(PyFrame_GetCode(frame));
+        if (!is_hidden(code)) break;
+        Py_DECREF(code);
+        PyFrameObject* caller = PyFrame_GetBack(frame);
+        Py_DECREF(frame);
+        frame = caller;
+    }
+    if (frame == nullptr) return {};
+    const Site site{code, PyFrame_GetLasti(frame)};
+    auto found = known.find(site);
+    if (found != known.end()) {
+        Py_DECREF(code);
+    } else {
+        const char* file = PyUnicode_AsUTF8(reinterpret_cast<PyCodeObject*>(code)->co_filename);
+        if (file == nullptr) PyErr_Clear();
+        found = known.emplace(site, std::string(file != nullptr ? file : "?") + ":" + std::to_string(PyFrame_GetLineNumber(frame))).first;
+    }
+    Py_DECREF(frame);
+    return found->second;
 }
 
 std::string text_of(PyObject* object) {
@@ -60,6 +102,7 @@ void Outlet::emit(PyObject* const* what) {
     buffer->add(static_cast<std::uint8_t>(kind));
     Encoder encoder{*buffer, terms_.capacity};
     encoder.real(now());
+    encoder.text(place(), kText);
     bool done = encoder.value(what[1]) && encoder.value(what[2]) && encoder.value(what[3]);
     opaque += encoder.opaque;
     if (done && ring_ != nullptr) done = write(buffer->bytes());
@@ -77,6 +120,7 @@ void Outlet::remember(int kind, PyObject* const* what) {
     constexpr std::size_t most = 1U << 16;
     Encoder encoder{buffer, most};
     encoder.real(now());
+    encoder.text(place(), kText);
     if (encoder.value(what[1]) && encoder.value(what[2]) && encoder.value(what[3]))
         living_[text_of(what[1])].assign(reinterpret_cast<const char*>(buffer.bytes().data()), buffer.size());
 }

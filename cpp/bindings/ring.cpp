@@ -28,21 +28,21 @@ PyObject* emit(PyObject* self, PyObject* const* what, Py_ssize_t count) {
 PyMethodDef emit_method = {"emit", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(emit)), METH_FASTCALL,
                            "Send an occurrence, if somebody listens."};
 
-// Kind, subject, other, data and time as an occurrence; a new reference, or nullptr if something else was sent.
+// A kind, and then time, location, subject, other and data, as an occurrence; a new reference, or nullptr if something else was sent.
 PyObject* decode_occurrence(std::uint8_t kind, Decoder& decoder) {
     auto* type = reinterpret_cast<PyTypeObject*>(wire.occurrence);
-    nb::object made = nb::steal(type->tp_alloc(type, 6));
+    nb::object made = nb::steal(type->tp_alloc(type, 7));
     if (!made.is_valid()) return nullptr;
     PyTuple_SET_ITEM(made.ptr(), 0, Py_NewRef(PyTuple_GET_ITEM(wire.kinds, kind)));
-    PyTuple_SET_ITEM(made.ptr(), 5, Py_NewRef(Py_None));
-    for (const Py_ssize_t place : {4, 1, 2, 3}) {
+    PyTuple_SET_ITEM(made.ptr(), 6, Py_NewRef(Py_None));
+    for (const Py_ssize_t place : {4, 5, 1, 2, 3}) {
         PyObject* part = decoder.value();
         if (part == nullptr) return nullptr;
         PyTuple_SET_ITEM(made.ptr(), place, part);
     }
     const auto is = [&](Py_ssize_t k, PyObject* wanted) { return reinterpret_cast<PyObject*>(Py_TYPE(PyTuple_GET_ITEM(made.ptr(), k))) == wanted; };
     const bool has_function = kind == kFork || kind == kInit;
-    const bool sound = is(1, wire.pid) && is(4, reinterpret_cast<PyObject*>(&PyFloat_Type)) && (!has_function || is(3, wire.function)) &&
+    const bool sound = is(1, wire.pid) && is(4, reinterpret_cast<PyObject*>(&PyFloat_Type)) && is(5, reinterpret_cast<PyObject*>(&PyUnicode_Type)) && (!has_function || is(3, wire.function)) &&
                        (kind != kFork || is(2, wire.pid));
     return sound ? made.release().ptr() : nullptr;
 }

@@ -84,10 +84,10 @@ bool read_all(int file, std::byte* to, std::size_t size, std::uint64_t at) {
 struct Board::Page {
     std::uint64_t magic;
     std::atomic<std::uint64_t> capacity;
-    Word when_full;
-    Word generation;
-    Word enlisted;
-    alignas(64) Word asleep;
+    SharedWord when_full;
+    SharedWord generation;
+    SharedWord enlisted;
+    alignas(64) SharedWord asleep;
 };
 
 Board::Page& Board::page() const { return *reinterpret_cast<Page*>(file_.data()); }
@@ -137,7 +137,7 @@ std::uint32_t Board::enlisted() const { return page().enlisted.load(std::memory_
 void Board::ring() const {
     // What was written must be visible before we look whether the reader sleeps: it looks in the other order.
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    Word& asleep = page().asleep;
+    SharedWord& asleep = page().asleep;
     if (asleep.load(std::memory_order_relaxed) != 0 && asleep.exchange(0) != 0) wake(asleep);
 }
 
@@ -157,7 +157,7 @@ void Board::wait(std::span<RingReader* const> rings, std::uint32_t enlisted, std
             std::this_thread::sleep_for(kDoze);
             continue;
         }
-        Word& asleep = page().asleep;
+        SharedWord& asleep = page().asleep;
         asleep.store(1);
         std::atomic_thread_fence(std::memory_order_seq_cst);
         if (!something()) wait_on(asleep, 1, std::chrono::duration_cast<std::chrono::microseconds>(end - now));
@@ -171,7 +171,7 @@ struct RingWriter::Page {
     std::uint64_t magic;
     std::uint64_t capacity;
     std::uint32_t writer;
-    Word closed;
+    SharedWord closed;
     std::atomic<std::uint64_t> lost;
     // Positions only ever grow; the place in the ring is the remainder. `spilled` and `despilled` are places in the
     // file beside, of which everything before `spill_base` is gone.
@@ -180,7 +180,7 @@ struct RingWriter::Page {
     std::atomic<std::uint64_t> spill_base;
     alignas(64) std::atomic<std::uint64_t> tail;
     std::atomic<std::uint64_t> despilled;
-    alignas(64) Word starving;
+    alignas(64) SharedWord starving;
 };
 
 RingWriter::RingWriter(const std::string& path, const Board::Terms& terms, const std::string& spill)

@@ -86,7 +86,7 @@ std::optional<pid_t> SharedFile::marked() const {
     return lock.l_pid;
 }
 
-void wait_on(Word& word, std::uint32_t value, std::chrono::microseconds limit) {
+void wait_on(SharedWord& word, std::uint32_t value, std::chrono::microseconds limit) {
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(limit);
     timespec time{};
     time.tv_sec = static_cast<time_t>(seconds.count());
@@ -94,6 +94,6 @@ void wait_on(Word& word, std::uint32_t value, std::chrono::microseconds limit) {
     ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAIT, value, &time, nullptr, 0);
 }
 
-void wake(Word& word) { ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0); }
+void wake(SharedWord& word) { ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0); }
 
 }  // namespace mopsus

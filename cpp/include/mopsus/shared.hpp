@@ -48,12 +48,12 @@ class SharedFile {
     std::size_t size_;
 };
 
-using Word = std::atomic<std::uint32_t>;
-static_assert(Word::is_always_lock_free && std::atomic<std::uint64_t>::is_always_lock_free);
+using SharedWord = std::atomic<std::uint32_t>;
+static_assert(SharedWord::is_always_lock_free && std::atomic<std::uint64_t>::is_always_lock_free);
 
 // Sleep while the word has that value, at most so long. May return early.
-void wait_on(Word& word, std::uint32_t value, std::chrono::microseconds limit);
+void wait_on(SharedWord& word, std::uint32_t value, std::chrono::microseconds limit);
 // Wake all that sleep on the word.
-void wake(Word& word);
+void wake(SharedWord& word);
 
 }  // namespace mopsus

@@ -46,10 +46,10 @@ class Watched:
     def selects(self, function: Function | None) -> bool:
         return self._feed is not None and self._feed.selects(function)
 
-    def start(self, component: Pid, function: Function) -> None:
+    def start(self, component: Pid, function: Function, cause: Occurrence) -> None:
         if self._feed is not None and component not in self._lost:
             self._living[component] = set()
-            self._feed.start(component, function)
+            self._feed.start(component, function, cause)
         elif component in self._lost:
             self._tell_incomplete({COMPONENT: component}, set(), 0)
 
