@@ -25,6 +25,14 @@ class BadRows(StrEnum):
     SKIP = "skip"
 
 
+class WhenFull(StrEnum):
+    """What a program does when its monitor cannot follow."""
+
+    BLOCK = "block"
+    DROP = "drop"
+    GROW = "grow"
+
+
 ExtraSpecs = Annotated[
     list[Path] | None, typer.Option("--spec", "-s", help="A spec file, whatever its name ends in.", metavar="FILE")
 ]
@@ -55,5 +63,13 @@ FirstMatch = Annotated[
     typer.Option(
         "--first-match",
         help="Of the clauses of an shml conjunction that an event fits, take only the first, as detectEr does.",
+    ),
+]
+WhenFullOption = Annotated[
+    WhenFull,
+    typer.Option(
+        "--when-full",
+        help="With --outline, if the monitor cannot follow: let the program wait, drop events and say so, or keep them "
+        "in a file.",
     ),
 ]

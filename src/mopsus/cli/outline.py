@@ -10,12 +10,9 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from mopsus.cli.reporting import Reporting
+from mopsus.cli.reporting import INTERRUPTED, VIOLATED, Reporting
 from mopsus.cli.sidecar import LastWord, Sidecar, Terms, start_sidecar
 from mopsus.events.component.outline.session import Session
 from mopsus.model import Diagnostic
@@ -24,25 +21,7 @@ if TYPE_CHECKING:
     from mopsus.events.weave.launch import Program
     from mopsus.model import MopsusError, Verdict
 
-INTERRUPTED = 130
-
-
-class WhenFull(StrEnum):
-    """What a program does when its monitor cannot follow."""
-
-    BLOCK = "block"
-    DROP = "drop"
-    GROW = "grow"
-
-
-WhenFullOption = Annotated[
-    WhenFull,
-    typer.Option(
-        "--when-full",
-        help="If the monitor cannot follow: let the program wait, drop events and say so, or keep them in a file.",
-    ),
-]
-
+BROKEN = 3
 
 @dataclass(slots=True)
 class Outcome:
@@ -71,6 +50,13 @@ class Outcome:
         self.stats = {name: Stats(**counts) for name, counts in self.last.stats.items()}
         self.rows, self.bad_rows = self.last.events, self.last.damaged
         self.warnings = list(_warnings(self.last, self.alive))
+
+
+    def exit_status(self, fail_on_violation: bool, violations: int) -> int:
+        """That of the program; if it did well but shall fail, then because of violations or of a monitor that is gone."""
+        if self.status or not fail_on_violation:
+            return self.status
+        return VIOLATED if violations else 0 if self.alive else BROKEN
 
 
 def watch_program(

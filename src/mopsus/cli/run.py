@@ -25,6 +25,8 @@ from mopsus.cli.options import (
     NoCode,
     Quiet,
     Sarif,
+    WhenFull,
+    WhenFullOption,
 )
 from mopsus.cli.reporting import VIOLATED, Reporting
 from mopsus.cli.specs import SPEC_HINT, SPEC_SUFFIXES, load_specs
@@ -69,8 +71,12 @@ def run(
     allow_unmonitorable: AllowUnmonitorable = False,
     first_match: FirstMatch = False,
     at_end: AtEnd = False,
+    outline: Annotated[
+        bool, typer.Option("--outline", help="Watch components from a process beside the program, which does not wait.")
+    ] = False,
+    when_full: WhenFullOption = WhenFull.BLOCK,
 ) -> int:
-    """Run a Python program, and watch it from within.
+    """Run a Python program, and watch it from within, or with `--outline` from beside.
 
     The program is a script, a folder or archive with a `__main__.py`, or with `-m` a module. It is not changed on disk,
     and what no spec mentions runs untouched. What stands after `--` is the program's own:
@@ -92,13 +98,19 @@ def run(
     reporting = Reporting(
         loaded,
         {"junit": junit, "sarif": sarif, "html": html},
-        Options(history=history, quiet=quiet),
+        Options(history=history, quiet=quiet, live=outline),
         json=json,
         allow_code=not no_code,
         at_end=at_end,
         output=sys.stderr if output is None else output,
     )
     verdicts = Verdicts(reporting)
+    if outline:
+        from mopsus.cli.outline import Terms, watch_program
+
+        outcome = watch_program(program, reporting, Terms(when_full.value), verdicts.add)
+        reporting.finish(outcome)
+        return outcome.exit_status(fail_on_violation, verdicts.violations)
     monitors = {each.name: reporting.open_monitor(each, verdicts.add) for each in reporting.specs}
     weaver = Weaver(monitors)
     started = time.perf_counter()
