@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from mopsus.cli.reporting import INTERRUPTED, VIOLATED, Reporting
 from mopsus.cli.sidecar import LastWord, Sidecar, Terms, start_sidecar
-from mopsus.events.component.outline.session import Session
+from mopsus.events.component.outline.session import Session, is_running
 from mopsus.model import Diagnostic
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from mopsus.model import MopsusError, Verdict
 
 BROKEN = 3
+
 
 @dataclass(slots=True)
 class Outcome:
@@ -48,9 +49,9 @@ class Outcome:
 
         self.sources = (self.program,)
         self.stats = {name: Stats(**counts) for name, counts in self.last.stats.items()}
-        self.rows, self.bad_rows = self.last.events, self.last.damaged
+        self.rows = sum(stats.events for stats in self.stats.values())
+        self.bad_rows = self.last.damaged
         self.warnings = list(_warnings(self.last, self.alive))
-
 
     def exit_status(self, fail_on_violation: bool, violations: int) -> int:
         """That of the program; if it did well but shall fail, then because of violations or of a monitor that is gone."""
@@ -69,11 +70,7 @@ def watch_program(
     started = time.perf_counter()
     try:
         sidecar = start_sidecar(session, reporting, terms)
-        try:
-            process = subprocess.Popen(command_of(program), env=environment_of(session))
-        except OSError:
-            _dismiss(session)
-            raise
+        process = subprocess.Popen(command_of(program), env=environment_of(session))
         with _passing_signals(process):
             _relay(sidecar, on_verdict, session, process)
             status = process.wait()
@@ -103,8 +100,11 @@ def watch_session(
         except KeyboardInterrupt:
             interrupted = True
             _dismiss(session)
+    main = session.main
+    if main is not None and not is_running(main):
+        session.remove()
     return Outcome(
-        program=f"process {session.main}",
+        program=f"process {main}",
         status=0,
         last=sidecar.last or LastWord(),
         alive=sidecar.last is not None,

@@ -18,6 +18,7 @@ from mopsus.events.component.outline.messages import OutlineError
 from mopsus.events.component.outline.session import Session, is_running
 
 if TYPE_CHECKING:
+    from mopsus.events.component.outline.collector import Collector
     from mopsus.model import Verdict
     from mopsus.monitor import Monitor
 
@@ -25,6 +26,7 @@ _LENGTH = 4
 """Bytes before each message that say how long it is."""
 _SOME = 10
 """How many names of components are told."""
+_LISTENING, _REFUSED = b"y", b"n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,6 @@ class LastWord:
 
     stats: dict[str, dict[str, Any]] = field(default_factory=dict)
     """The counts of each spec's monitor."""
-    events: int = 0
     lost: int = 0
     incomplete: list[str] = field(default_factory=list)
     """Some of the components of which events were lost, and how many there are."""
@@ -96,6 +97,7 @@ class Sidecar:
 
 def start_sidecar(session: Session, reporting: Reporting, terms: Terms) -> Sidecar:
     """Start a process that monitors what a program tells in this session. It listens when this returns."""
+    monitoring = _Monitoring(reporting, terms)  # here, because what is wrong with a spec is for the user to know
     ours, theirs = os.pipe()
     ready, begun = os.pipe()
     pid = os.fork()
@@ -105,7 +107,7 @@ def start_sidecar(session: Session, reporting: Reporting, terms: Terms) -> Sidec
             os.close(ours)
             os.close(ready)
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # the user stops the program, and the program's end ends us
-            _monitor(session, reporting, terms, theirs, begun)
+            monitoring.run(session, theirs, begun)
             status = 0
         except BrokenPipeError:
             pass  # nobody wants to know any more
@@ -117,68 +119,81 @@ def start_sidecar(session: Session, reporting: Reporting, terms: Terms) -> Sidec
     os.close(begun)
     sidecar = Sidecar(pid, ours)
     with os.fdopen(ready, "rb") as words:
-        if words.read(1) != b"y":
-            sidecar.wait()
+        word = words.read(1)
+    if word != _LISTENING:
+        sidecar.wait()
+        if word == _REFUSED:
             hint = "only one monitor can watch a program at a time; `mopsus component detach` ends it"
             raise OutlineError("the program is already watched", hint=hint, code="OUTLINE-002")
+        raise OutlineError("the monitor process ended before it had begun", code="OUTLINE-003")
     return sidecar
 
 
-def _monitor(session: Session, reporting: Reporting, terms: Terms, pipe: int, begun: int) -> None:
-    from mopsus import _core
-    from mopsus.events.component.feed import make_feed
-    from mopsus.events.component.outline.collector import Collector
-    from mopsus.events.component.outline.watch import Watch, Watched
+class _Monitoring:
+    """The monitors of all specs, and what they need to hear."""
 
-    parent = os.getppid()
-    board = _core.Board.open(session.board)
-    if not board.attend(terms.capacity, terms.when_full):
-        os.write(begun, b"n")
-        return
-    _core.nap_precisely()
-    send = _sender(pipe)
-    monitors: dict[str, Monitor] = {}
-    watched: list[Watched] = []
-    for spec in reporting.specs:
-        each = Watched(spec, lambda verdict: send({"verdict": _pack(verdict)}), groups=terms.groups)
-        monitors[spec.name] = reporting.open_monitor(spec, each.add)
-        each.attach(make_feed(spec, monitors[spec.name]))
-        watched.append(each)
-    watch = Watch(watched, groups=terms.groups)
-    collector = Collector(session, board, watch)
-    os.write(begun, b"y")
-    os.close(begun)
-    while not collector.dismissed:
-        if not collector.poll() and (os.getppid() != parent or _is_over(session, collector)):
-            break
-    board.dismiss()
-    collector.finish()
-    orphans = watch.finish()
-    for monitor in monitors.values():
-        monitor.close()
-    last = LastWord(
-        stats={name: asdict(monitor.stats()) for name, monitor in monitors.items()},
-        events=collector.events,
-        lost=watch.lost,
-        incomplete=list(map(str, watch.incomplete))[:_SOME],
-        incomplete_count=len(watch.incomplete),
-        orphans=[(str(each.component), each.events, each.reason) for each in orphans[:_SOME]],
-        orphan_count=len(orphans),
-        damaged=collector.damaged,
-    )
-    send({"last": asdict(last)})
+    def __init__(self, reporting: Reporting, terms: Terms) -> None:
+        from mopsus.events.component.feed import make_feed
+        from mopsus.events.component.outline.watch import Watch, Watched
+
+        self._terms = terms
+        self._send: Callable[[Mapping[str, Any]], None] = lambda message: None
+        self._monitors: dict[str, Monitor] = {}
+        watched: list[Watched] = []
+        for spec in reporting.specs:
+            each = Watched(spec, self._report, groups=terms.groups)
+            self._monitors[spec.name] = monitor = reporting.open_monitor(spec, each.add)
+            each.attach(make_feed(spec, monitor))
+            watched.append(each)
+        self._watch = Watch(watched, groups=terms.groups)
+
+    def run(self, session: Session, pipe: int, begun: int) -> None:
+        """In the process that does nothing else: listen until there is nothing more to hear."""
+        from mopsus import _core
+        from mopsus.events.component.outline.collector import Collector
+
+        parent = os.getppid()
+        board = _core.Board.open(session.board)
+        if not board.attend(self._terms.capacity, self._terms.when_full):
+            os.write(begun, _REFUSED)
+            return
+        _core.nap_precisely()
+        self._send = _sender(pipe)
+        collector = Collector(session, board, self._watch)
+        os.write(begun, _LISTENING)
+        os.close(begun)
+        while not collector.dismissed:
+            if not collector.poll() and (os.getppid() != parent or _is_over(session, collector)):
+                break
+        board.dismiss()
+        collector.finish()
+        self._end(collector)
+
+    def _report(self, verdict: Verdict) -> None:
+        from mopsus.verdict.wire import pack_verdict
+
+        self._send({"verdict": pack_verdict(verdict)})
+
+    def _end(self, collector: Collector) -> None:
+        orphans = self._watch.finish()
+        for monitor in self._monitors.values():
+            monitor.close()
+        last = LastWord(
+            stats={name: asdict(monitor.stats()) for name, monitor in self._monitors.items()},
+            lost=self._watch.lost,
+            incomplete=list(map(str, self._watch.incomplete))[:_SOME],
+            incomplete_count=len(self._watch.incomplete),
+            orphans=[(str(each.component), each.events, each.reason) for each in orphans[:_SOME]],
+            orphan_count=len(orphans),
+            damaged=collector.damaged,
+        )
+        self._send({"last": asdict(last)})
 
 
-def _is_over(session: Session, collector: Any) -> bool:  # noqa: ANN401 - imported late
+def _is_over(session: Session, collector: Collector) -> bool:
     """Has the program ended, and has everything that it told been read?"""
     main = session.main
     return main is not None and not collector.processes and not is_running(main)
-
-
-def _pack(verdict: Verdict) -> dict[str, Any]:
-    from mopsus.verdict.wire import pack_verdict
-
-    return pack_verdict(verdict)
 
 
 def _sender(pipe: int) -> Callable[[Mapping[str, Any]], None]:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
+from mopsus import _core
 from mopsus.events.component.outline.agent import start_agent
 from mopsus.events.component.outline.session import FOLDER, Session
 from mopsus.events.component.program import begin_program, end_program
@@ -51,6 +53,9 @@ def main() -> int:
     if os.getpid() != process:  # a process that the program has forked
         sys.stdout.flush()
         os._exit(ended.status)
+    with suppress(OSError):  # whoever has started the program may have removed it
+        if not _core.Board.open(session.board).attended():
+            session.remove()
     return ended.status
 
 

@@ -69,11 +69,10 @@ class Watched:
     def add(self, verdict: Verdict) -> None:
         """Take a verdict of the spec's monitor."""
         component = verdict.binding.get(COMPONENT)
-        if isinstance(component, str):
-            if verdict.final and (decided := self._living.get(Pid(component))) is not None:
-                decided.add(verdict.property)
-            if component in self._joined:
-                verdict = replace(verdict, remarks=(*verdict.remarks, JOINED))
+        if isinstance(component, str) and verdict.final and component in self._living:
+            self._living[Pid(component)].add(verdict.property)
+        if self._joined and any(value in self._joined for value in verdict.binding.values()):
+            verdict = replace(verdict, remarks=(*verdict.remarks, JOINED))
         self._report(verdict)
 
     def join(self, component: Pid) -> None:

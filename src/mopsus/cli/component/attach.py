@@ -1,0 +1,76 @@
+"""`mopsus component attach`: watch a program that runs already."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mopsus.cli.messages import CommandError
+from mopsus.cli.options import (
+    AllowUnmonitorable,
+    ExtraSpecs,
+    FirstMatch,
+    History,
+    Html,
+    Json,
+    Junit,
+    NoCode,
+    Quiet,
+    Sarif,
+    WhenFull,
+    WhenFullOption,
+)
+from mopsus.cli.reporting import VIOLATED, Reporting
+from mopsus.cli.specs import load_specs, sort_out
+
+
+def attach(
+    arguments: Annotated[
+        list[str], typer.Argument(help="Spec files, then the number of the program's process.", metavar="SPEC… PID")
+    ],
+    spec: ExtraSpecs = None,
+    when_full: WhenFullOption = WhenFull.BLOCK,
+    history: History = 32,
+    json: Json = False,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write the report there, not to standard output.", metavar="FILE"),
+    ] = None,
+    junit: Junit = None,
+    sarif: Sarif = None,
+    html: Html = None,
+    quiet: Quiet = False,
+    no_code: NoCode = False,
+    allow_unmonitorable: AllowUnmonitorable = False,
+    first_match: FirstMatch = False,
+) -> int:
+    """Watch the components of a program that was started by `mopsus component start`.
+
+    It goes on until the program ends, until `mopsus component detach` or until it is interrupted; none of that disturbs
+    the program. Components that live already are watched from now on, and their verdicts say so.
+
+    `mopsus component attach server.hml 4711`
+    """
+    from mopsus.cli.outline import Terms, watch_session
+    from mopsus.cli.run import Verdicts
+    from mopsus.events.component.outline.session import Session
+    from mopsus.report import Options
+
+    spec_files, rest = sort_out(arguments, spec or ())
+    if len(rest) != 1 or not rest[0].isdecimal():
+        hint = "write `mopsus component attach SPEC… PID`"
+        raise CommandError("the number of one process is needed", hint=hint, code="CLI-005")
+    session = Session.find(int(rest[0]))
+    reporting = Reporting(
+        load_specs(spec_files, allow_unmonitorable=allow_unmonitorable, first_match=first_match),
+        {"junit": junit, "sarif": sarif, "html": html},
+        Options(history=history, quiet=quiet, live=True),
+        json=json,
+        allow_code=not no_code,
+        output=output,
+    )
+    verdicts = Verdicts(reporting)
+    reporting.finish(watch_session(session, reporting, Terms(when_full.value), verdicts.add))
+    return VIOLATED if verdicts.violations else 0
