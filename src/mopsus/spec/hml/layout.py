@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from mopsus.spec.hml.script import Script
+from mopsus.spec.errors import Findings
+from mopsus.spec.hml.script import Script, read_script
 from mopsus.spec.hml.tokens import CLOSERS, INFIX, OPENERS, Token
+from mopsus.spec.source import Source
 
 _WIDTH = 100
 _STEP = "  "
@@ -32,6 +34,14 @@ class _Leaf:
 
 def format_script(script: Script, text: str) -> str:
     """The text of a script that was read without errors, in canonical layout; ends with a line end."""
+    # A comment within a line moves before it, and then the line may fit where it did not.
+    while (laid := _laid_out(script, text)) != text:
+        text = laid
+        script = read_script(Findings(Source(text, "")))
+    return text
+
+
+def _laid_out(script: Script, text: str) -> str:
     leaves, ending = _leaves(script.tokens, text)
     blocks: list[list[str]] = []
     for form in script.forms:

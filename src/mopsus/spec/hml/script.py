@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import PurePath
 
 from mopsus.model import Event, Handler, Parameter, Property, Spec
@@ -58,7 +59,7 @@ def read_script(findings: Findings) -> Script:
         hint = "write: with module:function(_) monitor formula."
         findings.error_at("SPEC-070", "a form begins with 'with'", first.start, max(first.end, 1), hint)
     forms = []
-    for start, end in zip(starts, [*starts[1:], len(code)], strict=True):
+    for start, end in pairwise([*starts, len(code)]):
         inner = _ended(code[start:end], last=end == len(code), findings=findings)
         word = _logic_word(inner, findings)
         if word is not None and _balanced(inner, findings):
@@ -143,7 +144,7 @@ def _ends_selection(form: list[Token], number: int) -> bool:
 
 def _function_name(form: Form) -> str:
     """The function of a form, as an identifier: what stands before the first parenthesis."""
-    for before, token in zip(form.tokens, form.tokens[1:], strict=False):
+    for before, token in pairwise(form.tokens):
         if token.text == "(":
             return _identifier(before.text.strip("'")) or "form"
     return "form"
