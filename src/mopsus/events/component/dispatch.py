@@ -134,6 +134,8 @@ class Dispatcher:
         self._backlog = Backlog(limit)
         self._draining = False
         self.posted = 0
+        self.heard = 0
+        """How many events some feed has heard of."""
         if roots is not None and roots != "auto":
             for root in roots:
                 self._make_root(Pid(root))
@@ -142,6 +144,7 @@ class Dispatcher:
         """Something happened. Threads must take turns to post; a feed may post while it is called."""
         self.posted += 1
         subject = occurrence.subject
+        self.heard += bool(self._unselective)
         for feed in self._unselective:
             feed.event(subject, occurrence)
             if occurrence.kind is Kind.EXIT:
@@ -285,9 +288,12 @@ class Dispatcher:
         if kind is Kind.INIT and component.account.function is None and not self._groups:
             self._begin(subject, component, occurrence, None)
         component.account.events[kind] += 1
+        heard = False
         for feed, leader in zip(self._feeds, component.leaders, strict=True):
             if leader is not None:
+                heard = True
                 feed.event(leader, occurrence)
+        self.heard += heard and not self._unselective
         if kind is Kind.FORK and not acted:
             self._introduce(component, occurrence)
         elif kind is Kind.EXIT:

@@ -33,6 +33,8 @@ class ComponentResult(CheckResult):
     """What was heard of each component, if it was asked for."""
     orphans: list[Orphan] = field(default_factory=list)
     """Components some of whose events reached nobody."""
+    undecided: dict[str, dict[str, int]] = field(default_factory=dict)
+    """By spec and property, how many components have no final verdict."""
 
 
 def check_logs(
@@ -133,7 +135,7 @@ class _LogRun:
             warnings = [*_restarted(session.beginnings), *_orphaned(session.orphans)]
             run.finish(self._reader.bad_lines, [*self._reader.bad], warnings)
         result.sources = sources
-        result.accounts, result.orphans = session.accounts, session.orphans
+        result.accounts, result.orphans, result.undecided = session.accounts, session.orphans, session.undecided()
         if not result.rows and result.error is None:
             result.warnings += [Diagnostic("TRACE-007", f"{name} is empty", warning=True) for name in sources]
         return result

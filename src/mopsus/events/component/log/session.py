@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from mopsus.events.component.dispatch import Account, Dispatcher, Feed, Orphan, Roots
-from mopsus.events.component.feed import make_feed
+from mopsus.events.component.feed import is_hml, make_feed
+from mopsus.events.component.log.narrate import Narrator
 from mopsus.events.component.log.read import EventReader, LogBlock
+from mopsus.events.component.log.undecided import Undecided
 from mopsus.events.trace.session import Counts, OnVerdict
-from mopsus.model import Diagnostic, Spec
+from mopsus.model import Diagnostic, Spec, Verdict
 from mopsus.monitor import Monitor
 
 OpenMonitor = Callable[[Spec, OnVerdict], Monitor]
@@ -18,23 +21,29 @@ OpenMonitor = Callable[[Spec, OnVerdict], Monitor]
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """One spec of a run, what monitors it, and what it wants to hear."""
+    """One spec of a run, what monitors it, what it wants to hear, and who is undecided."""
 
     spec: Spec
     monitor: Monitor
     feed: Feed
+    undecided: Undecided | None
+    """Nothing if the spec is not one of components as a whole."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dispatching:
-    """How components become known, and who hears of whom."""
+    """How components become known, who hears of whom, and what is wanted beside verdicts."""
 
     roots: Roots = "auto"
     groups: bool = False
-    accounts: bool = False
-    """Are the counts of each component wanted?"""
     replay: bool = False
     """Wait as long as `delayed by` says."""
+    accounts: bool = False
+    """Are the counts of each component wanted?"""
+    at_end: bool = False
+    """Shall the monitors be able to say how components stand at the end?"""
+    tell: Callable[[str], None] | None = None
+    """Hears of everything that monitors hear of."""
 
 
 class ComponentSession:
@@ -50,7 +59,7 @@ class ComponentSession:
     ) -> None:
         self._reader = reader
         self._dispatching = dispatching
-        self.watched = [_watch(spec, open_monitor, on_verdict) for spec in specs]
+        self.watched = [self._watch(spec, open_monitor, on_verdict) for spec in specs]
         self.accounts: list[Account] = []
         """Of the components that are over, if they are wanted."""
         self.dispatcher = Dispatcher(
@@ -60,18 +69,34 @@ class ComponentSession:
             on_end=self.accounts.append if dispatching.accounts else None,
         )
         self.orphans: list[Orphan] = []
-        self.beginnings: dict[str, int] = {}
+        self.beginnings: Counter[str] = Counter()
         """How often each log began: more than once if it was replaced or truncated."""
+
+    def _watch(self, spec: Spec, open_monitor: OpenMonitor, on_verdict: OnVerdict) -> Watched:
+        undecided: Undecided | None = None
+
+        def take(verdict: Verdict) -> None:
+            if undecided is not None:
+                undecided.decide(verdict)
+            on_verdict(verdict)
+
+        monitor = open_monitor(spec, take)
+        feed = make_feed(spec, monitor)
+        if is_hml(spec):
+            feed = undecided = Undecided(spec, feed, keep=self._dispatching.at_end)
+        if self._dispatching.tell is not None:
+            feed = Narrator(spec, feed, self._dispatching.tell)
+        return Watched(spec, monitor, feed, undecided)
 
     @property
     def rows(self) -> int:
-        """Lines read."""
-        return self._reader.lines
+        """Events read."""
+        return self.dispatcher.posted
 
     @property
     def ignored(self) -> int:
-        """Lines without an event."""
-        return self._reader.passed_over
+        """Events that no monitor has heard of."""
+        return self.dispatcher.posted - self.dispatcher.heard - self.dispatcher.waiting
 
     @property
     def bad_rows(self) -> int:
@@ -86,7 +111,7 @@ class ComponentSession:
     def feed(self, block: LogBlock) -> None:
         """Let the monitors hear of every event of a block."""
         if block.begins:
-            self.beginnings[block.source] = self.beginnings.get(block.source, 0) + 1
+            self.beginnings[block.source] += 1
         for occurrence, delay in self._reader.events(block):
             if delay and self._dispatching.replay:
                 time.sleep(delay / 1000)
@@ -98,6 +123,10 @@ class ComponentSession:
         self.orphans = self.dispatcher.finish()
         if self._dispatching.accounts:
             self.accounts += self.dispatcher.accounts()
+
+    def undecided(self) -> dict[str, dict[str, int]]:
+        """By spec and property, how many components it is about have no final verdict."""
+        return {each.spec.name: dict(each.undecided.count()) for each in self.watched if each.undecided is not None}
 
     def silences(self) -> list[Diagnostic]:
         """The specs that have heard of nothing."""
@@ -117,8 +146,3 @@ class ComponentSession:
         """Close the monitors."""
         for each in self.watched:
             each.monitor.close()
-
-
-def _watch(spec: Spec, open_monitor: OpenMonitor, on_verdict: OnVerdict) -> Watched:
-    monitor = open_monitor(spec, on_verdict)
-    return Watched(spec, monitor, make_feed(spec, monitor))
