@@ -54,7 +54,7 @@ class Outcome:
         self.warnings = list(_warnings(self.last, self.alive))
 
     def exit_status(self, fail_on_violation: bool, violations: int) -> int:
-        """That of the program; if it did well but shall fail, then because of violations or of a monitor that is gone."""
+        """That of the program; if it did well but shall fail, because of violations or of a monitor that is gone."""
         if self.status or not fail_on_violation:
             return self.status
         return VIOLATED if violations else 0 if self.alive else BROKEN

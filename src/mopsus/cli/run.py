@@ -106,7 +106,8 @@ def run(
     )
     verdicts = Verdicts(reporting)
     if outline:
-        from mopsus.cli.outline import Terms, watch_program
+        from mopsus.cli.outline import watch_program
+        from mopsus.cli.sidecar import Terms
 
         outcome = watch_program(program, reporting, Terms(when_full.value), verdicts.add)
         reporting.finish(outcome)

@@ -53,8 +53,9 @@ def attach(
 
     `mopsus component attach server.hml 4711`
     """
-    from mopsus.cli.outline import Terms, watch_session
+    from mopsus.cli.outline import watch_session
     from mopsus.cli.run import Verdicts
+    from mopsus.cli.sidecar import Terms
     from mopsus.events.component.outline.session import Session
     from mopsus.report import Options
 

@@ -10,7 +10,10 @@ import typer
 def detach(
     pid: Annotated[int, typer.Argument(help="The number of the program's process.", metavar="PID")],
 ) -> int:
-    """Let the monitor of a program report what it has found, and end. The program goes on, and can be attached to again."""
+    """Let the monitor of a program report what it has found, and end.
+
+    The program goes on, and can be attached to again.
+    """
     from mopsus import _core
     from mopsus.events.component.outline.messages import OutlineError
     from mopsus.events.component.outline.session import Session

@@ -1,8 +1,8 @@
 """Stage 4: the program's side: hooks that tell a monitor in another process what components do, while there is one.
 
-It is started before the program's own code, in its first process by `program.py` and in others by the environment. It has
-no thread and takes no signal. Every event looks at a word in memory that is shared; when a monitor comes or goes the
-word changes, and whoever meets the change first opens a ring to the monitor, or closes it.
+It is started before the program's own code, in its first process by `program.py` and in others by the environment. It
+has no thread and takes no signal. Every event looks at a word in memory that is shared; when a monitor comes or goes
+the word changes, and whoever meets the change first opens a ring to the monitor, or closes it.
 """
 
 from __future__ import annotations

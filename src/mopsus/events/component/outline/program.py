@@ -1,7 +1,7 @@
-"""Stage 4: the first process of a program that is watched from outside: `python -m mopsus.events.component.outline.program`.
+"""Stage 4: what the first process of a program that is watched from outside runs, by `python -m`.
 
-It runs the program as Python would, with the hooks in place and nothing else. The arguments are those of the program; `-m
-MODULE` in front of them runs a module.
+It runs the program as Python would, with the hooks in place and nothing else. The arguments are those of the program;
+`-m MODULE` in front of them runs a module.
 """
 
 from __future__ import annotations

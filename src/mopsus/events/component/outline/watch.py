@@ -1,9 +1,9 @@
 """Stage 4: from what is collected to monitors, with an account of what cannot be known.
 
-When events of a component were lost, nothing that its monitors would say is certain: they are stopped, and it is said of
-each property that was undecided that it stays so. A spec that is not about single components cannot tell which of its
-instances the lost events belong to, so all of it stays undecided. A component that had begun before anybody looked is
-monitored from its beginning with a gap that nobody can fill: its verdicts say so.
+When events of a component were lost, nothing that its monitors would say is certain: they are stopped, and it is said
+of each property that was undecided that it stays so. A spec that is not about single components cannot tell which of
+its instances the lost events belong to, so all of it stays undecided. A component that had begun before anybody looked
+is monitored from its beginning with a gap that nobody can fill: its verdicts say so.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Stage 4: what is made, in the process of the monitors, of values that were sent from the program.
 
-Numbers, texts, tuples, lists, mappings and the terms of logs arrive as they are. Classes of the program are not there; a
-class of the same name and fields stands for a named tuple or frozen dataclass, an enumeration with the one member for a
-member. Any other object arrives as a mark of its identity, which is the same one for the same object.
+Numbers, texts, tuples, lists, mappings and the terms of logs arrive as they are. Classes of the program are not there;
+a class of the same name and fields stands for a named tuple or frozen dataclass, an enumeration with the one member for
+a member. Any other object arrives as a mark of its identity, which is the same one for the same object.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def make_shape(tag: int, name: str, fields: tuple[str, ...]) -> Callable[..., ob
             raise ValueError(word)
     if tag == _DATA:
         return make_dataclass(name, fields, frozen=True)
-    return namedtuple(name, fields)  # type: ignore[misc]  # noqa: PYI024 - the fields come from elsewhere
+    return namedtuple(name, fields)
 
 
 @lru_cache(_MEMBERS, typed=True)
