@@ -71,7 +71,7 @@ class _Tasks:
         """What a task shall run instead of a coroutine."""
         parent = current()
         function = told_function(coroutine_signature(coroutine))
-        if parent is None or is_internal(function.module):
+        if parent is None or is_internal(function.module) or function.module == "builtins":
             return _core.Steps(coroutine, parent, None, None) if parent is not None else coroutine
         component = new_component(function.name)
         self._emit(Kind.FORK, parent.pid, component.pid, function)

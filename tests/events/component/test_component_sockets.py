@@ -1,0 +1,135 @@
+"""Messages that go through sockets."""
+
+import json
+import socket
+import struct
+import threading
+
+import pytest
+from events.component.component_support import heard
+
+from mopsus.events.component import codec
+from mopsus.events.component.hooks.sockets import use_codec
+
+
+@pytest.fixture
+def pair():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        client = socket.create_connection(server.getsockname())
+        other, _ = server.accept()
+    with client, other:
+        yield client, other
+
+
+def address(port):
+    return f"<{127 << 24 | 1}.{port}.1>"
+
+
+def test_messages(pair):
+    client, server = pair
+    with heard() as log:
+        client.sendall(b"one")
+        assert server.recv(10) == b"one"
+        assert server.send(b"two") == 3
+        buffer = bytearray(10)
+        assert client.recv_into(buffer) == 3
+    assert [(event.kind.value, event.other, event.data) for event in log.events] == [
+        ("send", address(server.getsockname()[1]), b"one"),
+        ("recv", None, b"one"),
+        ("send", address(client.getsockname()[1]), b"two"),
+        ("recv", None, b"two"),
+    ]
+
+
+def test_the_end_of_a_connection_is_no_message(pair):
+    client, server = pair
+    with heard() as log:
+        client.shutdown(socket.SHUT_WR)
+        assert server.recv(10) == b""
+    assert log.events == []
+
+
+def test_datagrams():
+    with socket.socket(type=socket.SOCK_DGRAM) as one, socket.socket(type=socket.SOCK_DGRAM) as other, heard() as log:
+        other.bind(("127.0.0.1", 0))
+        one.sendto(b"d", other.getsockname())
+        assert other.recvfrom(10)[0] == b"d"
+        port = other.getsockname()[1]
+    assert [(event.kind.value, event.other, event.data) for event in log.events] == [
+        ("send", address(port), b"d"),
+        ("recv", None, b"d"),
+    ]
+
+
+def test_a_pair_is_one_channel():
+    with heard() as log:
+        one, other = socket.socketpair()
+        with one, other:
+            one.sendall(b"a")
+            other.sendall(b"b")
+    assert len({event.other for event in log.events}) == 1
+
+
+def test_a_socket_in_a_message_is_its_address(pair):
+    import queue
+
+    with heard() as log:
+        queue.Queue().put(pair[0])
+    assert log.events[0].data == address(pair[0].getsockname()[1])
+
+
+def serve(server):
+    with server.makefile("rwb") as file:
+        file.write(file.readline())
+
+
+def test_files_of_a_socket(pair):
+    client, server = pair
+    with heard() as log:
+        thread = threading.Thread(target=serve, args=(server,))
+        thread.start()
+        client.sendall(b"line\n")
+        assert client.recv(10) == b"line\n"
+        thread.join()
+    assert [words.split()[0] for words in log.of("serve")] == ["init", "recv", "send", "exit"]
+
+
+@pytest.fixture
+def coded():
+    before = []
+    yield lambda made: before.append(use_codec(made))
+    use_codec(before[0])
+
+
+def test_messages_made_of_pieces(pair, coded):
+    client, server = pair
+    coded(codec.json_lines)
+    text = json.dumps({"id": 1}).encode() + b"\n"
+    with heard() as log:
+        client.sendall(text[:4])
+        client.sendall(text[4:] + b"not json\r\n[2")
+        server.recv(100)
+    assert [event.data for event in log.events if event.kind == "send"] == [{"id": 1}, "not json"]
+
+
+@pytest.mark.parametrize(
+    ("made", "pieces", "messages"),
+    [
+        (codec.pieces, [b"a", b"b"], [b"a", b"b"]),
+        (codec.lines, [b"a\nb", b"c\r\n", b"d"], ["a", "bc"]),
+        (codec.json_lines, [b"1\n[2, 3]\n"], [1, [2, 3]]),
+        (codec.prefixed(), [struct.pack(">I", 3) + b"a", b"bc" + struct.pack(">I", 0)], [b"abc", b""]),
+        (codec.prefixed("<H"), [b"\x01", b"\x00x\x02\x00yz\x01"], [b"x", b"yz"]),
+    ],
+)
+def test_codecs(made, pieces, messages):
+    decode = made()
+    assert [message for piece in pieces for message in decode(piece)] == messages
+
+
+def test_the_program_sees_no_difference(pair):
+    before = dict(vars(socket.socket)), dict(vars(socket.socket.__base__))
+    with heard(), pytest.raises(TypeError) as error:
+        pair[0].send("text")
+    assert [entry.name for entry in error.traceback] == ["test_the_program_sees_no_difference"]
+    assert before == (dict(vars(socket.socket)), dict(vars(socket.socket.__base__)))
