@@ -4,10 +4,25 @@ from __future__ import annotations
 
 import sys
 from functools import partial
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mopsus.cli.logs import (
+    Groups,
+    LoggingFormat,
+    LogOptions,
+    NoForks,
+    Replay,
+    Roots,
+    Verbose,
+    are_about_components,
+    dispatching_for,
+    heard_of,
+    line_is_row,
+    log_format_of,
+    trace_format_of,
+)
 from mopsus.cli.messages import CommandError
 from mopsus.cli.options import (
     AllowUnmonitorable,
@@ -30,8 +45,11 @@ from mopsus.cli.progress import ProgressBar
 from mopsus.cli.reporting import INTERRUPTED, VIOLATED, Reporting
 from mopsus.cli.specs import load_specs, sort_out
 
+if TYPE_CHECKING:
+    from mopsus.events.trace import CheckResult
+
 Files = Annotated[
-    list[str], typer.Argument(help="Spec files (`*.mop`) and traces, in any order.", metavar="SPEC… TRACE…")
+    list[str], typer.Argument(help="Spec files (`*.mop`, `*.hml`) and traces, in any order.", metavar="SPEC… TRACE…")
 ]
 
 
@@ -43,7 +61,7 @@ def check(
         typer.Option(
             "--format",
             "-f",
-            help="`csv`, `jsonl`, `parquet` or `arrow`, if the detection by content errs.",
+            help="`csv`, `jsonl`, `parquet` or `arrow`, of components `text`, `jsonl` or `terms`; if detection errs.",
             metavar="FORMAT",
         ),
     ] = None,
@@ -59,6 +77,12 @@ def check(
     allow_unmonitorable: AllowUnmonitorable = False,
     first_match: FirstMatch = False,
     at_end: AtEnd = False,
+    root: Roots = None,
+    groups: Groups = False,
+    no_forks: NoForks = False,
+    log_format: LoggingFormat = None,
+    replay: Replay = False,
+    verbose: Verbose = False,
     no_progress: Annotated[bool, typer.Option("--no-progress", help="No progress bar, even on a terminal.")] = False,
 ) -> int:
     """Check recorded traces against specs.
@@ -70,37 +94,60 @@ def check(
     Column `event` names the event and a column named like a parameter has its value, unless the spec says otherwise
     (`row(…)`, `bind(…)`). Rows that no spec mentions are ignored and counted.
 
+    If the specs are about components (`.hml` files, or pointcuts such as `recv(p, m)`), the traces are logs of what
+    components do: in detectEr's text format, as JSON lines, or written by `logging`. Those of several processes of one
+    run may come in any order.
+
     With `--at-end`, a property that is still undecided when the traces end is presumably true or presumably false:
     what it would be if nothing more happened. That is no verdict and does not change the status.
 
     Status 0: nothing violated. 1: violations found. 2: the specs or traces could not be used to the end; what was found
     up to there is reported all the same.
     """
-    from mopsus.events.trace import Format, find_lines
     from mopsus.events.trace import check as check_traces
+    from mopsus.events.trace import find_lines
     from mopsus.report import Options
 
     spec_files, traces = sort_out(files, spec or ())
     if not traces:
         raise CommandError("no trace given", hint="name a file, a folder, or `-` for standard input", code="CLI-005")
-    forced = Format(format.value) if format else None
-    reports = {"junit": junit, "sarif": sarif, "html": html}
-    options = Options(history=history, quiet=quiet, find_lines=partial(find_lines, format=forced))
+    logs = LogOptions(root or (), groups, no_forks, log_format, replay, verbose)
     compiled = load_specs(spec_files, at_end=at_end, allow_unmonitorable=allow_unmonitorable, first_match=first_match)
+    components = are_about_components([each.spec for each in compiled[0].values()], logs)
+    forced = None if components else trace_format_of(format)
+    reports = {"junit": junit, "sarif": sarif, "html": html}
+    finder = line_is_row if components else partial(find_lines, format=forced)
+    options = Options(history=history, quiet=quiet, find_lines=finder)
     run = Reporting(compiled, reports, options, json=json, allow_code=not no_code, at_end=at_end)
     show_progress = sys.stderr.isatty() and not no_progress and not quiet
     with ProgressBar(show_progress) as bar:
-        result = check_traces(
-            run.specs,
-            traces,
-            on_verdict=run.report,
-            bad_rows=bad_rows.value,
-            max_violations=max_violations,
-            format=forced,
-            progress=bar.update,
-            open_monitor=run.open_monitor,
-        )
-    run.finish(result)
+        if components:
+            from mopsus.events.component.log.checking import check_logs
+
+            result: CheckResult = check_logs(
+                run.specs,
+                traces,
+                on_verdict=run.report,
+                open_monitor=run.open_monitor,
+                dispatching=dispatching_for(logs, json=json, at_end=at_end),
+                format=log_format_of(format),
+                log_format=log_format,
+                bad_rows=bad_rows.value,
+                max_violations=max_violations,
+                progress=bar.update,
+            )
+        else:
+            result = check_traces(
+                run.specs,
+                traces,
+                on_verdict=run.report,
+                bad_rows=bad_rows.value,
+                max_violations=max_violations,
+                format=forced,
+                progress=bar.update,
+                open_monitor=run.open_monitor,
+            )
+    run.finish(result, heard_of(result) if components else None)
     if result.interrupted:
         return INTERRUPTED
     return VIOLATED if result.violations else 0

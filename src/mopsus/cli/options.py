@@ -10,12 +10,14 @@ import typer
 
 
 class TraceFormat(StrEnum):
-    """The formats of a trace."""
+    """The formats of a trace; the last two are of logs of components only."""
 
     CSV = "csv"
     JSONL = "jsonl"
     PARQUET = "parquet"
     ARROW = "arrow"
+    TEXT = "text"
+    TERMS = "terms"
 
 
 class BadRows(StrEnum):

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from mopsus.monitor.monitor import OnVerdict
     from mopsus.report import Options, Reporter
     from mopsus.report.reporter import Destination
+    from mopsus.report.summary import Heard
     from mopsus.verdict import Endings
 
 VIOLATED, INTERRUPTED = 1, 130
@@ -128,7 +129,7 @@ class Reporting:
         for reporter in self._reporters:
             reporter.add(verdict)
 
-    def finish(self, result: Result) -> None:
+    def finish(self, result: Result, heard: Heard | None = None) -> None:
         """Complete the reports; raises what stopped the run, if something did."""
         from mopsus.report import RunStats, Summary
 
@@ -148,6 +149,7 @@ class Reporting:
             started=self._started,
             interrupted=result.interrupted,
             endings=None if self._endings is None or stopped else tuple(self._endings),
+            heard=heard,
         )
         failures: list[MopsusError] = []
         for reporter in self._reporters:

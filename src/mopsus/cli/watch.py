@@ -8,10 +8,25 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mopsus.cli.logs import (
+    Groups,
+    LoggingFormat,
+    LogOptions,
+    NoForks,
+    Replay,
+    Roots,
+    Verbose,
+    are_about_components,
+    dispatching_for,
+    heard_of,
+    line_is_row,
+    log_format_of,
+    trace_format_of,
+)
 from mopsus.cli.messages import CommandError
 from mopsus.cli.options import (
     AllowUnmonitorable,
@@ -32,13 +47,21 @@ from mopsus.cli.options import (
 from mopsus.cli.reporting import VIOLATED, Reporting
 from mopsus.cli.specs import load_specs, sort_out
 
+if TYPE_CHECKING:
+    from mopsus.events.trace import CheckResult
+
 
 def watch(
-    files: Annotated[list[str], typer.Argument(help="Spec files (`*.mop`) and one log.", metavar="SPEC… LOG")],
+    files: Annotated[list[str], typer.Argument(help="Spec files and one log.", metavar="SPEC… LOG")],
     spec: ExtraSpecs = None,
     format: Annotated[
         TraceFormat | None,
-        typer.Option("--format", "-f", help="`csv` or `jsonl`, if the detection by content errs.", metavar="FORMAT"),
+        typer.Option(
+            "--format",
+            "-f",
+            help="`csv`, `jsonl`, or of components `text`, `jsonl`, `terms`, if the detection by content errs.",
+            metavar="FORMAT",
+        ),
     ] = None,
     history: History = 32,
     bad_rows: BadRowPolicy = BadRows.STOP,
@@ -51,41 +74,69 @@ def watch(
     no_code: NoCode = False,
     allow_unmonitorable: AllowUnmonitorable = False,
     first_match: FirstMatch = False,
+    root: Roots = None,
+    groups: Groups = False,
+    no_forks: NoForks = False,
+    log_format: LoggingFormat = None,
+    replay: Replay = False,
+    verbose: Verbose = False,
 ) -> int:
     """Follow a growing log, and report verdicts as they happen.
 
-    The log is a CSV or JSON-lines file. It is read from its beginning, through rotation (it is renamed and a new one
-    begun) and truncation, and need not be there yet. Ctrl-C ends it, as does SIGTERM; the reports are complete then.
+    The log is a CSV or JSON-lines file or, if the specs are about components, a log of what they do. It is read from
+    its beginning, through rotation (it is renamed and a new one begun) and truncation, and need not be there yet. Ctrl-C
+    ends it, as does SIGTERM; the reports are complete then.
 
     Status 0: nothing violated. 1: violations found. 2: the specs or the log could not be used.
     """
-    from mopsus.events.trace import Format
-    from mopsus.events.trace import watch as watch_log
+    from mopsus.events.trace import watch as watch_trace
     from mopsus.report import Options
 
     spec_files, logs = sort_out(files, spec or ())
     if len(logs) != 1 or logs[0] == "-":
         hint = "start a `mopsus watch` for each; for standard input use `mopsus check SPEC -`"
         raise CommandError(f"one log can be watched, not {', '.join(logs) or 'none'}", hint=hint, code="CLI-005")
+    log = Path(logs[0])
+    log_options = LogOptions(root or (), groups, no_forks, log_format, replay, verbose)
     reports = {"junit": junit, "sarif": sarif, "html": html}
-    options = Options(history=history, quiet=quiet, live=True)
     compiled = load_specs(spec_files, allow_unmonitorable=allow_unmonitorable, first_match=first_match)
+    components = are_about_components([each.spec for each in compiled[0].values()], log_options)
+    if groups and not root:
+        hint = "name the components that are there from the beginning; without them all must wait for the log's end"
+        raise CommandError("--groups needs --root to follow a log", hint=hint, code="CLI-005")
+    options = Options(history=history, quiet=quiet, live=True, find_lines=line_is_row if components else None)
     run = Reporting(compiled, reports, options, json=json, allow_code=not no_code)
     if sys.stderr.isatty() and not quiet:
-        there = "" if Path(logs[0]).exists() else ", which is not there yet"
-        print(f"Watching {logs[0]}{there}. Ctrl-C ends it.", file=sys.stderr)
+        there = "" if log.exists() else ", which is not there yet"
+        print(f"Watching {log}{there}. Ctrl-C ends it.", file=sys.stderr)
     with stopped_by_signal() as stop:
-        result = watch_log(
-            run.specs,
-            Path(logs[0]),
-            on_verdict=run.report,
-            bad_rows=bad_rows.value,
-            max_violations=max_violations,
-            format=Format(format.value) if format else None,
-            open_monitor=run.open_monitor,
-            stop=stop,
-        )
-    run.finish(result)
+        if components:
+            from mopsus.events.component.log.checking import watch_log
+
+            result: CheckResult = watch_log(
+                run.specs,
+                log,
+                on_verdict=run.report,
+                open_monitor=run.open_monitor,
+                dispatching=dispatching_for(log_options, json=json),
+                format=log_format_of(format),
+                log_format=log_format,
+                bad_rows=bad_rows.value,
+                max_violations=max_violations,
+                stop=stop,
+            )
+        else:
+            result = watch_trace(
+                run.specs,
+                log,
+                on_verdict=run.report,
+                bad_rows=bad_rows.value,
+                max_violations=max_violations,
+                format=trace_format_of(format),
+                open_monitor=run.open_monitor,
+                stop=stop,
+            )
+    run.finish(result, heard_of(result) if components else None)
     return VIOLATED if result.violations else 0
 
 

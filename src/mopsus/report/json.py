@@ -16,7 +16,7 @@ from mopsus.model import Diagnostic, MopsusError, ObjectRef, Severity, Spec, Val
 from mopsus.model.text import show_value
 from mopsus.report.output import Output
 from mopsus.report.reporter import Destination, Format, Options
-from mopsus.report.summary import Summary
+from mopsus.report.summary import ComponentCounts, Summary
 from mopsus.verdict import Ending, code_of, witness_turns
 
 VERSION = 1
@@ -78,6 +78,9 @@ class JsonReporter:
         }
         if summary.endings is not None:
             rest["at_end"] = [_json_ending(ending) for ending in summary.endings]
+        if summary.heard is not None:
+            rest["components"] = [_json_component(each) for each in summary.heard.components or ()]
+            rest["undecided"] = _json_counts(summary.heard.undecided)
         lines = ",\n".join(f"{_encode(key)}: {_encode(value)}" for key, value in rest.items())
         start = "" if self._severities else self._separator.rstrip()
         self._output.write(f"{start}\n],\n{lines}}}\n")
@@ -154,6 +157,15 @@ def _json_ending(ending: Ending) -> dict[str, Any]:
         "presumed": ending.truth,
         "count": ending.count,
         "examples": [_json_binding(binding) for binding in ending.examples],
+    }
+
+
+def _json_component(component: ComponentCounts) -> dict[str, Any]:
+    return {
+        "component": _text(component.component),
+        "function": None if component.function is None else _text(component.function),
+        "monitored": component.monitored,
+        "events": dict(component.events),
     }
 
 

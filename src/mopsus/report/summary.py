@@ -31,6 +31,27 @@ class RunStats:
 
 
 @dataclass(frozen=True, slots=True)
+class ComponentCounts:
+    """What was heard of a component, or of the group that it leads: by kind, how many events."""
+
+    component: str
+    function: str | None
+    """What it runs, if that is known."""
+    monitored: bool
+    events: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What a run over logs of components has heard."""
+
+    undecided: Mapping[str, Mapping[str, int]]
+    """By spec and property, how many components had no final verdict."""
+    components: tuple[ComponentCounts, ...] | None = None
+    """If somebody asked."""
+
+
+@dataclass(frozen=True, slots=True)
 class Summary:
     """The run, once it is over. `error` is what stopped it early; `started` and `elapsed_s` may be unknown."""
 
@@ -44,6 +65,8 @@ class Summary:
     interrupted: bool = False
     endings: tuple[Ending, ...] | None = None
     """What is presumed of instances undecided at the end; None if nobody asked, or the run did not get there."""
+    heard: Heard | None = None
+    """Only of runs over logs of components."""
 
     @property
     def complete(self) -> bool:
@@ -76,6 +99,8 @@ def summary_line(summary: Summary, groups: Groups) -> str:
         if groups.severities[severity]:
             found += f", {count(groups.severities[severity], severity.value)}"
     parts = [f"{found} in {count(stats.events, 'event')}", count(len(summary.specs), "spec")]
+    if summary.heard and (undecided := sum(sum(each.values()) for each in summary.heard.undecided.values())):
+        parts.append(f"{undecided:,} undecided")
     if stats.ignored:
         parts.append(f"{stats.ignored:,} ignored")
     if stats.bad_rows:
