@@ -84,8 +84,8 @@ def watch(
     """Follow a growing log, and report verdicts as they happen.
 
     The log is a CSV or JSON-lines file or, if the specs are about components, a log of what they do. It is read from
-    its beginning, through rotation (it is renamed and a new one begun) and truncation, and need not be there yet. Ctrl-C
-    ends it, as does SIGTERM; the reports are complete then.
+    its beginning, through rotation (it is renamed and a new one begun) and truncation, and need not be there yet.
+    Ctrl-C ends it, as does SIGTERM; the reports are complete then.
 
     Status 0: nothing violated. 1: violations found. 2: the specs or the log could not be used.
     """
