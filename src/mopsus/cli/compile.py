@@ -29,7 +29,13 @@ class CompiledForm(StrEnum):
 
 
 Events = Annotated[
-    str | None, typer.Option("--events", "-e", help="The events, separated by commas.", metavar="NAME,…")
+    str | None,
+    typer.Option(
+        "--events",
+        "-e",
+        help="The events, separated by commas. Formulas of shml and maxhml can say them themselves.",
+        metavar="NAME,…",
+    ),
 ]
 
 
@@ -60,7 +66,7 @@ def compile(
     compiled = compile_argument(
         logic,
         formula,
-        listed("--events", events),
+        listed("--events", events) if events is not None else None,
         goal=listed("--goal", goal) if goal is not None else (),
         suffix=suffix,
         allow_unmonitorable=allow_unmonitorable,
@@ -81,14 +87,17 @@ def compile(
 def compile_argument(
     logic: str,
     formula: str,
-    events: Sequence[str],
+    events: Sequence[str] | None,
     *,
     goal: Sequence[str] = (),
     suffix: bool = False,
     allow_unmonitorable: bool = False,
 ) -> CompiledSpec:
-    """The machine of a formula given on the command line."""
-    from mopsus.logics import compile_formula
+    """The machine of a formula given on the command line; events None: the formula says them itself."""
+    from mopsus.logics import compile_formula, load_logic
+
+    if events is None and load_logic(logic).alphabet is None:
+        listed("--events", None)
 
     return compile_formula(
         logic,

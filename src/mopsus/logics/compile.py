@@ -90,7 +90,7 @@ def compile_property(
 def compile_formula(
     logic: str,
     text: str,
-    events: Sequence[str],
+    events: Sequence[str] | None,
     *,
     goal: Sequence[str] = (),
     suffix: bool = False,
@@ -100,10 +100,11 @@ def compile_formula(
 ) -> CompiledSpec:
     """A formula on its own, over these events: a spec without parameters that has it as its one property.
 
-    `goal` are the categories to report, by default those that the logic reports in a spec without handlers. In
-    messages the text is called `file`. `LogicError` with located diagnostics if the formula is wrong.
+    `events` None are those that the formula itself is over, in logics whose formulas say so. `goal` are the categories
+    to report, by default those that the logic reports in a spec without handlers. In messages the text is called
+    `file`. `LogicError` with located diagnostics if the formula is wrong.
     """
-    spec = _spec_of(logic, text, events, goal, suffix)
+    spec = _spec_of(logic, text, _events_of(logic, text, file) if events is None else events, goal, suffix)
     prop = spec.properties[0]
     places = Places(None)
     compiled = _compile(spec, prop, places, _Asked(at_end, allow_unmonitorable), Source(text, file))
@@ -126,6 +127,17 @@ def property_categories(spec: Spec, prop: Property, source: Source | None = None
     plugin, formula, _ = _parse(spec, prop, Places(source), None)
     categories = plugin.categories(formula)
     return categories & {"match"} if spec.modifiers.suffix else categories
+
+
+def _events_of(logic: str, text: str, file: str) -> tuple[str, ...]:
+    """The events that a formula is over by itself."""
+    alphabet = load_logic(logic).alphabet
+    if alphabet is None:
+        raise LogicError(f"a formula of '{logic}' does not say which events there are", code="LOGIC-019")
+    try:
+        return alphabet(text)
+    except LogicError as error:
+        raise _placed(error, Property(logic, logic, text), Source(text, file), Places(None)) from error
 
 
 def _spec_of(logic: str, text: str, events: Sequence[str], goal: Sequence[str] = (), suffix: bool = False) -> Spec:

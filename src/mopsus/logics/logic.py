@@ -101,6 +101,8 @@ class Logic:
     truth: Mapping[str, bool | None] = field(default_factory=dict)
     reads_files: bool = False
     """A formula may be the name of a file in quotes, relative to the spec's own, that has the text to parse."""
+    alphabet: Callable[[str], tuple[str, ...]] | None = None
+    """`alphabet(text)`: the events that a formula on its own is over, where its text says so."""
     explain: Callable[[Any, tuple[str, ...], Sequence[str], Sequence[float | int | None]], Sequence[Turn]] | None = None
     """`explain(formula, alphabet, word, times)`: which parts of the formula changed their value at which event of the
     word, in order; `times` has the time of each event where there is one."""

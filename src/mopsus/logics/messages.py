@@ -20,6 +20,7 @@ MESSAGES: dict[str, str] = {
     "LOGIC-016": "The formula reads differently in different systems unless parentheses settle it.",
     "LOGIC-017": "No trace can ever decide the formula, so there is nothing to monitor.",
     "LOGIC-018": "A part of Mopsus that is not installed is needed.",
+    "LOGIC-019": "It is not said which events a formula is over.",
     "LOGIC-020": "Warning: an event is declared, but no formula speaks of it and it has no action.",
     "LOGIC-021": "Warning: a handler waits for a category that cannot be reached.",
     "LOGIC-022": "Warning: a property can never report anything.",

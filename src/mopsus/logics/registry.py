@@ -80,6 +80,8 @@ def check_logic(name: str, found: Any, origin: str) -> Logic:  # noqa: ANN401 - 
         _check_callable(name, origin, field, getattr(found, field), arity)
     if found.explain is not None:
         _check_callable(name, origin, "explain", found.explain, 4)
+    if found.alphabet is not None:
+        _check_callable(name, origin, "alphabet", found.alphabet, 1)
     _check_names(name, origin, "default_goal", found.default_goal, tuple)
     if not found.default_goal:
         raise _bad_plugin(name, origin, "has an empty 'default_goal'")

@@ -160,6 +160,8 @@ class Modality:
     length: int = 0
     """Where it is written in the formula."""
     whole: bool = False
+    text: str = ""
+    """In canonical form, with its brackets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +210,8 @@ class SymbolicMachine(Machine):
     """Of the necessities of one conjunction, only the first that an event fits goes on; the others are dropped."""
     erlang_order: bool = True
     """Values of different types are ordered; otherwise to compare them is an error, which makes a guard false."""
+    limit: int = 100_000
+    """How many obligations an instance may have; one that has more is exhausted."""
 
     def has_code(self) -> bool:
         """Is there Python in its guards?"""
@@ -230,27 +234,41 @@ class SymbolicMachine(Machine):
         return self.goal & possible
 
     def drawing(self) -> Drawing:
+        """The formula as a graph in which a fixed point is one node that its variables lead back to."""
+        begun = {
+            node.target: number for number, node in enumerate(self.nodes) if isinstance(node, Recursion) and node.begins
+        }
+        shown = [number for number, node in enumerate(self.nodes) if not isinstance(node, Recursion) or node.begins]
+        places = {number: place for place, number in enumerate(shown)}
+
+        def place(number: int) -> int:
+            node = self.nodes[number]
+            return places[begun[node.target] if isinstance(node, Recursion) else number]
+
         nodes, edges = [], []
-        for number, node in enumerate(self.nodes):
-            match node:
-                case Truth(value):
-                    nodes.append(Node("tt" if value else "ff", "", not value))
-                case Join(conjunction, parts):
-                    nodes.append(Node("and" if conjunction else "or", "", False))
-                    edges += [Edge(number, "", part) for part in parts]
-                case Recursion(name, target, _):
-                    nodes.append(Node(name, "", False))
-                    edges.append(Edge(number, "", target))
-                case Modality():
-                    event = "any event" if node.letter is None else self.alphabet[node.letter]
-                    nodes.append(Node(f"[{event}]" if node.necessity else f"<{event}>", "", False))
-                    edges.append(Edge(number, "", node.then))
-                case Selection():
-                    nodes.append(Node("with", "", False))
-                    edges.append(Edge(number, "", node.then))
+        for number in shown:
+            node = self.nodes[number]
+            label, following = self._shown(node)
+            nodes.append(Node(label, "", node == Truth(False)))
+            edges += [Edge(places[number], "", place(each)) for each in following]
         return Drawing(
             nodes=tuple(nodes),
             edges=tuple(edges),
-            initial=self.root,
+            initial=place(self.root),
             summary=f"{len(nodes)} nodes, {self._reports()}",
         )
+
+    def _shown(self, node: FormulaNode) -> tuple[str, tuple[int, ...]]:
+        """What a drawing calls a node, and the nodes that follow it."""
+        match node:
+            case Truth(value):
+                return "tt" if value else "ff", ()
+            case Join(conjunction, parts):
+                return "and" if conjunction else "or", parts
+            case Recursion(name, target, _):
+                return f"max {name}", (target,)
+            case Modality():
+                event = "_" if node.letter is None else self.alphabet[node.letter]
+                return node.text or (f"[{event}]" if node.necessity else f"<{event}>"), (node.then,)
+            case Selection():
+                return "with", (node.then,)

@@ -21,6 +21,14 @@ def _events(whole: Whole) -> frozenset[str]:
     return frozenset(action.event for action in actions(whole) if action.event is not None)
 
 
+def _alphabet(text: str) -> tuple[str, ...]:
+    """The events of a formula's text: those of components, if it is a form about them."""
+    whole = parse_whole(text, ())
+    if whole.selection is not None:
+        return tuple(FIELDS)
+    return tuple(dict.fromkeys(action.event for action in actions(whole) if action.event is not None))
+
+
 def _logic(name: str, summary: str, reading: Reading, good: str) -> Logic:
     return Logic(
         name=name,
@@ -34,6 +42,7 @@ def _logic(name: str, summary: str, reading: Reading, good: str) -> Logic:
         default_goal=(REJECTION,),
         notes=frozenset({good}),
         truth={category: TRUTH[category] for category in (REJECTION, good)},
+        alphabet=_alphabet,
     )
 
 

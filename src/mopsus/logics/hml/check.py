@@ -25,7 +25,7 @@ from mopsus.logics.hml.formula import (
 )
 from mopsus.logics.hml.formula import Name as DataName
 from mopsus.logics.hml.guards import conditions
-from mopsus.logics.hml.printer import print_action
+from mopsus.logics.hml.printer import print_modality
 from mopsus.logics.hml.refute import negated, refuted
 from mopsus.logics.hml.scope import bound_names, unused_binders
 from mopsus.logics.hml.unify import SIDES, Substitution, apart, covers, event_pattern, substituted, unify
@@ -116,7 +116,7 @@ def _overlaps(junction: Junction, whole: Whole, request: Request) -> Iterator[Re
 def _overlap(before: Modality, clause: Modality, whole: Whole, request: Request) -> Remark | None:
     if before.action.event is not None and clause.action.event not in (None, before.action.event):
         return None
-    first = f"'[{print_action(before.action, whole)}]' before it"
+    first = f"'{print_modality(before, erlang=whole.selection is not None)}' before it"
     if _always(before.action, clause.action):
         message = f"whatever fits this clause fits {first}"
         code = "LOGIC-080"

@@ -29,6 +29,7 @@ from mopsus.logics.hml.formula import (
     subformulas,
 )
 from mopsus.logics.hml.guards import python_test
+from mopsus.logics.hml.printer import print_modality
 from mopsus.logics.hml.scope import NOTHING, Scope, check_guarded
 from mopsus.logics.logic import FormulaError, Request
 from mopsus.logics.tree import unknown_event
@@ -52,7 +53,7 @@ def compile_whole(reading: Reading, whole: Whole, request: Request) -> SymbolicM
     if not reading.linear:
         _refuse_choices(whole.formula)
     check_guarded(whole.formula)
-    builder = _Builder(request)
+    builder = _Builder(request, erlang=whole.selection is not None)
     root = builder.whole(whole)
     nodes = builder.finished()
     alphabet = request.alphabet
@@ -98,9 +99,10 @@ def _refuse_choices(formula: Formula) -> None:
 class _Builder:
     """Nodes and slots while they are made."""
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: Request, *, erlang: bool) -> None:
         self._letters = {event: letter for letter, event in enumerate(request.alphabet)}
         self._imports: tuple[Code, ...] = request.imports
+        self._erlang = erlang
         self._nodes: list[symbolic.FormulaNode] = []
         self._bodies: dict[int, int] = {}
         self._shared: dict[symbolic.FormulaNode, int] = {}
@@ -178,6 +180,7 @@ class _Builder:
                 offset=formula.offset,
                 length=formula.length,
                 whole=formula.action.whole,
+                text=print_modality(formula, erlang=self._erlang),
             )
         )
 

@@ -42,9 +42,9 @@ def print_whole(whole: Whole) -> str:
     return f"with {text.function(whole.selection)} {whole.word} {text.formula(whole.formula)}"
 
 
-def print_action(action: Action, whole: Whole) -> str:
-    """The canonical text of an action of a formula, without brackets."""
-    return (_PythonText() if whole.selection is None else _ErlangText()).action(action)
+def print_modality(modality: Modality, *, erlang: bool) -> str:
+    """The canonical text of a modality, without what follows it."""
+    return (_ErlangText() if erlang else _PythonText()).modality(modality)
 
 
 class _Text(ABC):
@@ -63,10 +63,13 @@ class _Text(ABC):
                 level = 1 if conjunction else 0
                 text = (" and " if conjunction else " or ").join(self.formula(part, level + 1) for part in parts)
                 return f"({text})" if outer > level else text
-            case Modality(necessity, action, then):
-                inner = self.action(action)
-                rest = self.formula(then, 2)
-                return f"[{inner}]{rest}" if necessity else f"<{{{inner}}}>{rest}"
+            case Modality(then=then):
+                return self.modality(formula) + self.formula(then, 2)
+
+    def modality(self, modality: Modality) -> str:
+        """A modality without what follows it."""
+        inner = self.action(modality.action)
+        return f"[{inner}]" if modality.necessity else f"<{{{inner}}}>"
 
     @abstractmethod
     def action(self, action: Action) -> str:

@@ -10,7 +10,8 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any
 
-from mopsus.model import Machine
+from mopsus.model import Machine, symbolic
+from mopsus.model.term import Atom, Pid, Reference, String
 
 VERSION = 1
 
@@ -39,6 +40,8 @@ def machine_data(machine: Machine) -> dict[str, Any]:
 def _plain(value: object) -> Any:  # noqa: ANN401 - JSON data has no narrower type
     if isinstance(value, Enum):
         return _plain(value.value)
+    if isinstance(value, Atom | Pid | Reference | String):
+        return {type(value).__name__.lower(): str(value)}
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, Mapping):
@@ -48,7 +51,10 @@ def _plain(value: object) -> Any:  # noqa: ANN401 - JSON data has no narrower ty
     if isinstance(value, bytes | bytearray):
         return list(value)
     if is_dataclass(value):
-        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+        # The parts of a symbolic machine are told apart by their kinds alone.
+        kind = {"kind": type(value).__name__.strip("_").lower()} if type(value).__module__ == symbolic.__name__ else {}
+        named = {field.name: getattr(value, field.name) for field in fields(value)}
+        return kind | {name: _plain(each) for name, each in named.items() if not callable(each)}
     if isinstance(value, tuple | list):
         return [_plain(item) for item in value]
     return str(value)
