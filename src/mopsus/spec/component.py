@@ -189,11 +189,9 @@ class _Reader:
         raise self.error(node, "this is no pattern")
 
     def sequence(self, items: list[ast.expr]) -> tuple[Pattern, str]:
-        rest: tuple[Pattern, str] | None = None
-        if items and isinstance(items[-1], ast.Starred):
-            rest = self.pattern(items[-1].value) if not isinstance(items[-1].value, ast.Starred) else None
-            items = items[:-1]
-        parts = [self.pattern(item) for item in items]
+        last = items[-1] if items else None
+        parts = [self.pattern(item) for item in (items[:-1] if isinstance(last, ast.Starred) else items)]
+        rest = self.pattern(last.value) if isinstance(last, ast.Starred) else None
         texts = [text for _, text in parts] + ([] if rest is None else [f"*{rest[1]}"])
         return ListOf(tuple(part for part, _ in parts), rest and rest[0]), f"[{', '.join(texts)}]"
 

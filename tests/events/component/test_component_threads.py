@@ -294,6 +294,6 @@ def test_mailboxes_and_components_in_messages_and_arguments_are_addresses():
         thread.start()
         thread.join()
         box.put([{"to": box, "from": thread}, 3])
-    assert log.of("main") == ["fork nothing nothing(['channel'], {'k': Pid('%s')})" % log.events[-1].other] + [
-        "send channel [{'to': Pid('%s'), 'from': Pid('%s')}, 3]" % (log.events[-1].other, log.pid("nothing"))
-    ]
+    box_pid, thread_pid = log.events[-1].other, log.pid("nothing")
+    assert log.events[0].data.listed() == [[box_pid], {"k": box_pid}]
+    assert log.events[-1].data == [{"to": box_pid, "from": thread_pid}, 3]
