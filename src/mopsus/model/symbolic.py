@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from mopsus.model.drawing import Drawing, Edge, Node
-from mopsus.model.machine import Machine
+from mopsus.model.machine import EXHAUSTED, Machine
 
 REJECTION = "rejection"
 ACCEPTANCE = "acceptance"
@@ -229,8 +229,11 @@ class SymbolicMachine(Machine):
             match node:
                 case Truth(value):
                     possible.add(ACCEPTANCE if value else REJECTION)
-                case Modality(necessity=necessity) if self.linear:
-                    possible.add(ACCEPTANCE if necessity else REJECTION)
+                case Modality(necessity=necessity, live=live):
+                    if self.linear:
+                        possible.add(ACCEPTANCE if necessity else REJECTION)
+                    if live:  # what is carried along can become too much
+                        possible.add(EXHAUSTED)
         return self.goal & possible
 
     def drawing(self) -> Drawing:

@@ -10,6 +10,7 @@ from mopsus.logics.hml.parse import parse_whole
 from mopsus.logics.hml.printer import print_whole
 from mopsus.logics.hml.reference import categories_after
 from mopsus.logics.logic import Logic
+from mopsus.model.machine import EXHAUSTED
 from mopsus.model.symbolic import ACCEPTANCE, INCONCLUSIVE, REJECTION
 from mopsus.spec.hml.events import FIELDS
 
@@ -35,7 +36,7 @@ def _logic(name: str, summary: str, reading: Reading, good: str) -> Logic:
         summary=summary,
         parse=parse_whole,
         print=print_whole,
-        categories=lambda _: frozenset({REJECTION, good}),
+        categories=lambda _: frozenset({REJECTION, good, EXHAUSTED}),
         events=_events,
         compile=partial(compile_whole, reading),
         reference=partial(categories_after, reading),

@@ -34,6 +34,7 @@ from mopsus.logics.hml.scope import NOTHING, Scope, check_guarded
 from mopsus.logics.logic import FormulaError, Request
 from mopsus.logics.tree import unknown_event
 from mopsus.model import Code, SymbolicMachine, symbolic
+from mopsus.model.machine import EXHAUSTED
 from mopsus.model.symbolic import ACCEPTANCE, INCONCLUSIVE, REJECTION
 from mopsus.spec.hml.events import SHAPES
 
@@ -57,14 +58,15 @@ def compile_whole(reading: Reading, whole: Whole, request: Request) -> SymbolicM
     root = builder.whole(whole)
     nodes = builder.finished()
     alphabet = request.alphabet
+    goal = request.goal | {EXHAUSTED}
     ways = frozenset(frozenset({event}) for event in alphabet)
     return SymbolicMachine(
         alphabet=alphabet,
-        goal=request.goal,
+        goal=goal,
         creation=frozenset(alphabet if whole.selection is None else {whole.selection.event or ""}),
-        enable={category: {} for category in request.goal},
-        coenable={category: dict.fromkeys(alphabet, ways) for category in request.goal},
-        truth={category: truth for category, truth in TRUTH.items() if category in request.goal},
+        enable={category: {} for category in goal},
+        coenable={category: dict.fromkeys(alphabet, ways) for category in goal},
+        truth={category: truth for category, truth in TRUTH.items() if category in goal},
         remarks=tuple(remarks(whole, linear=reading.linear, request=request)),
         nodes=nodes,
         root=root,
