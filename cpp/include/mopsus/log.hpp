@@ -4,10 +4,15 @@
 // *odd*, and whoever called looks at it by the definition of the format. What is read means what the definition says.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
+#include "mopsus/engine.hpp"
 #include "mopsus/term.hpp"
 
 namespace mopsus {
@@ -35,6 +40,86 @@ public:
 
 private:
     std::vector<Term> parts_;
+};
+
+// Delivers what can be delivered without asking: messages that components send and receive of which it is known whose
+// monitors hear of them. Everything else in a log is for the dispatcher, which says who is known.
+class DirectLog {
+public:
+    // A spec that hears of messages: its engine, and the numbers of its events. The fields of a send are subject,
+    // receiver and message, those of a receipt subject and message.
+    struct Target {
+        Engine* engine = nullptr;
+        EventId send = 0;
+        EventId recv = 0;
+        std::uint32_t source = 0;  // the number of the current log among the locations of its monitor
+        std::array<std::uint64_t, 2> seen{};  // sends and receipts since it was last asked
+    };
+    struct Counts {
+        std::uint64_t sends = 0;
+        std::uint64_t receipts = 0;
+    };
+    // Why reading stopped: the text is over, the line is for the dispatcher, or the line was delivered and something may
+    // have to be reported.
+    enum class Stop : std::uint8_t { End, Line, Delivered };
+
+    explicit DirectLog(std::vector<Target> targets) : targets_(std::move(targets)) {}
+
+    std::vector<Target>& targets() { return targets_; }
+    // From now on the messages of a component go to these slots, one for each target; 0 is nobody.
+    void settle(std::string_view component, std::vector<Slot> slots);
+    // What was delivered of it since then.
+    Counts unsettle(std::string_view component);
+    // Delivers lines from `at` on; `line` is the number of the line there. `reported` says whether something waits to be
+    // reported.
+    template <class Reported>
+    Stop run(std::string_view text, std::size_t& at, std::int64_t& line, Reported&& reported) {
+        while (at < text.size()) {
+            switch (deliver(text, at, line)) {
+                case Stop::End: break;
+                case Stop::Line: return Stop::Line;
+                case Stop::Delivered:
+                    if (reported()) return Stop::Delivered;
+            }
+        }
+        return Stop::End;
+    }
+
+    std::uint64_t delivered = 0;  // lines with an event
+    std::uint64_t heard = 0;      // those of which a target has heard
+    std::uint64_t blank = 0;      // lines without one
+
+private:
+    struct Settled {
+        std::vector<Slot> slots;
+        Counts counts;
+        bool monitored = false;
+    };
+    class LineOrigin;
+    Stop deliver(std::string_view text, std::size_t& at, std::int64_t& line);
+    Settled* find(Term component);
+
+    std::vector<Target> targets_;
+    LogLines lines_;
+    Arena arena_;
+    std::unordered_map<std::uint64_t, Settled> packed_;  // by the word of an identifier
+    std::unordered_map<std::string, Settled> others_;    // by the text of one that does not fit into a word
+    struct Recent {
+        std::uint64_t component = 0;
+        Settled* settled = nullptr;
+    };
+    std::array<Recent, 256> recent_{};
+};
+
+// The components of a log that a fork or init speaks of: all others are there from the beginning.
+class Introduced {
+public:
+    // Whole lines of a log. False if a line speaks of a component in a way that is not plain.
+    bool add(std::string_view text);
+    bool has(std::string_view component) const { return found_.contains(std::string(component)); }
+
+private:
+    std::unordered_set<std::string> found_;
 };
 
 }  // namespace mopsus
