@@ -8,7 +8,7 @@ fork, because different threads, processes or files report it; then it waits unt
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias, cast
 
@@ -172,6 +172,20 @@ class Dispatcher:
                 reason = "too many waiting" if lost.forked or not self._auto else "never forked"
                 self._orphans.append(Orphan(pid, lost.events, None, reason))
         return self._orphans
+
+    def leaders(self, component: Pid) -> list[str | None] | None:
+        """By feed, whose monitor hears of what a component sends and receives, if that can be delivered at once.
+
+        It stays so until the component's init or exit is posted.
+        """
+        known = self._known.get(component)
+        return None if known is None or component in self._backlog or self._unselective else list(known.leaders)
+
+    def credit(self, component: Pid, events: Mapping[Kind, int]) -> None:
+        """Somebody else has delivered events of a component that is known."""
+        known = self._known.get(component)
+        if known is not None:
+            known.account.events.update(events)
 
     def accounts(self) -> list[Account]:
         """The accounts of the components, or groups, that are not over."""

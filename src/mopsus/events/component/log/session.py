@@ -9,9 +9,11 @@ from dataclasses import dataclass
 
 from mopsus.events.component.dispatch import Account, Dispatcher, Feed, Orphan, Roots
 from mopsus.events.component.feed import is_hml, make_feed
+from mopsus.events.component.log.direct import DirectReader
 from mopsus.events.component.log.narrate import Narrator
 from mopsus.events.component.log.read import EventReader, LogBlock
 from mopsus.events.component.log.undecided import Undecided
+from mopsus.events.component.occurrence import Occurrence
 from mopsus.events.trace.session import Counts, OnVerdict
 from mopsus.model import Diagnostic, Spec, Verdict
 from mopsus.monitor import Monitor
@@ -68,6 +70,10 @@ class ComponentSession:
             roots=dispatching.roots,
             on_end=self.accounts.append if dispatching.accounts else None,
         )
+        self._direct: DirectReader | None = None
+        if dispatching.tell is None and all(each.undecided is not None for each in self.watched):
+            monitors = [each.monitor for each in self.watched]
+            self._direct = DirectReader(monitors, self.dispatcher, reader, self._post)
         self.orphans: list[Orphan] = []
         self.beginnings: Counter[str] = Counter()
         """How often each log began: more than once if it was replaced or truncated."""
@@ -91,12 +97,13 @@ class ComponentSession:
     @property
     def rows(self) -> int:
         """Events read."""
-        return self.dispatcher.posted
+        return self.dispatcher.posted + (self._direct.delivered if self._direct is not None else 0)
 
     @property
     def ignored(self) -> int:
         """Events that no monitor has heard of."""
-        return self.dispatcher.posted - self.dispatcher.heard - self.dispatcher.waiting
+        heard = self.dispatcher.heard + (self._direct.heard if self._direct is not None else 0)
+        return self.rows - heard - self.dispatcher.waiting
 
     @property
     def bad_rows(self) -> int:
@@ -112,14 +119,23 @@ class ComponentSession:
         """Let the monitors hear of every event of a block."""
         if block.begins:
             self.beginnings[block.source] += 1
+            self._reader.begin(block)
+        if self._direct is not None and self._reader.text:
+            self._direct.feed(block)
+            return
         for occurrence, delay in self._reader.events(block):
-            if delay and self._dispatching.replay:
-                time.sleep(delay / 1000)
-            self.dispatcher.post(occurrence)
+            self._post(occurrence, delay)
+
+    def _post(self, occurrence: Occurrence, delay: int) -> None:
+        if delay and self._dispatching.replay:
+            time.sleep(delay / 1000)
+        self.dispatcher.post(occurrence)
 
     def finish(self) -> None:
         """All is read: nothing more becomes known."""
         self._reader.finish()
+        if self._direct is not None:
+            self._direct.finish()
         self.orphans = self.dispatcher.finish()
         if self._dispatching.accounts:
             self.accounts += self.dispatcher.accounts()
