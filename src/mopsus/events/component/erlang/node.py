@@ -13,23 +13,18 @@ import secrets
 import shutil
 import socket
 import subprocess
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 from types import TracebackType
 
-from mopsus.model import MopsusError
+from mopsus.events.component.erlang.messages import ErlangError
 
 _TRACER = Path(__file__).with_name("mopsus_tracer.erl")
 _PATIENCE = 20.0
 """Seconds that the helper has to start and to connect."""
-
-
-class ErlangError(MopsusError):
-    """An Erlang node cannot be observed."""
-
-    code = "COMPONENT-020"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,14 +52,17 @@ class ErlangNode:
         self._target = target
         self._process: subprocess.Popen[bytes] | None = None
         self._connection: socket.socket | None = None
+        self._closing = ExitStack()
 
     def __enter__(self) -> ErlangNode:
         folder = compiled_tracer()
+        # What the helper writes to its standard error, unless that belongs to the system.
+        self._said = self._closing.enter_context(TemporaryFile())
         token = secrets.token_hex(16)
         with socket.create_server(("127.0.0.1", 0)) as server:
             self._process = self._start(folder, server.getsockname()[1], token)
             try:
-                self._connection = _accept(server, token, self._process)
+                self._connection = _accept(server, token, self._alive)
             except BaseException:
                 self.close()
                 raise
@@ -100,6 +98,7 @@ class ErlangNode:
                 self._process.kill()
                 self._process.wait()
             self._process = None
+        self._closing.close()
 
     def _start(self, folder: Path, port: int, token: str) -> subprocess.Popen[bytes]:
         target = self._target
@@ -124,16 +123,20 @@ class ErlangNode:
             order["MOPSUS_ENTRY"] = target.entry or ""
         if target.cookie is not None:  # not on the command line, which every user can read
             order["ERL_FLAGS"] = f"{os.environ.get('ERL_FLAGS', '')} -setcookie {target.cookie}"
-        stderr = subprocess.PIPE if target.node is not None else None
         return subprocess.Popen(
             [*command, "-run", "mopsus_tracer", "main"],
             env={**os.environ, **order},
             stdin=subprocess.DEVNULL,
-            stderr=stderr,
+            stderr=self._said if target.node is not None else None,
         )
 
+    def _alive(self) -> None:
+        """Raise an error if the helper has ended."""
+        if self._process is not None and self._process.poll() is not None:
+            raise self._failure(self._process.returncode)
+
     def _check(self) -> None:
-        """Tell why the helper has failed, if it has."""
+        """Raise an error if the helper has failed."""
         if self._process is None:
             return
         try:
@@ -141,7 +144,12 @@ class ErlangNode:
         except subprocess.TimeoutExpired:
             return
         if status != 0:
-            raise _failed(self._process)
+            raise self._failure(status)
+
+    def _failure(self, status: int) -> ErlangError:
+        self._said.seek(0)
+        lines = self._said.read().decode(errors="replace").strip().splitlines()
+        return ErlangError(lines[-1] if lines else f"the node ended with status {status}")
 
 
 def compiled_tracer() -> Path:
@@ -163,7 +171,8 @@ def compiled_tracer() -> Path:
         )
         if done.returncode != 0:
             shutil.rmtree(building)
-            raise ErlangError(f"the tracer does not compile: {(done.stdout + done.stderr).strip()}")
+            said = (done.stdout + done.stderr).strip()
+            raise ErlangError(f"the tracer does not compile: {said}", code="ERLANG-001")
         try:
             building.rename(folder)
         except OSError:  # another process was first
@@ -171,14 +180,14 @@ def compiled_tracer() -> Path:
     return folder
 
 
-def _accept(server: socket.socket, token: str, process: subprocess.Popen[bytes]) -> socket.socket:
+def _accept(server: socket.socket, token: str, check: Callable[[], None]) -> socket.socket:
+    """The connection of whoever knows the token; `check` raises an error when waiting is in vain."""
     server.settimeout(0.2)
     for _ in range(int(_PATIENCE / 0.2)):
         try:
             connection, _address = server.accept()
         except TimeoutError:
-            if process.poll() is not None:
-                raise _failed(process) from None
+            check()
             continue
         connection.settimeout(_PATIENCE)
         said = _first_line(connection, len(token))
@@ -198,9 +207,3 @@ def _first_line(connection: socket.socket, length: int) -> bytes:
             break
         said += byte
     return said
-
-
-def _failed(process: subprocess.Popen[bytes]) -> ErlangError:
-    said = process.stderr.read().decode(errors="replace").strip() if process.stderr is not None else ""
-    last: Sequence[str] = said.splitlines()[-1:]
-    return ErlangError(last[0] if last else f"the node ended with status {process.returncode}")

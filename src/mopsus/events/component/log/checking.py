@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from mopsus.events.component.dispatch import Account, Orphan, Reason
-from mopsus.events.component.log.read import EventReader, LogBlock, LogFormat, follow_blocks, read_blocks
+from mopsus.events.component.log.read import EventReader, LogBlock, LogFormat, follow_blocks, live_blocks, read_blocks
 from mopsus.events.component.log.session import ComponentSession, Dispatching, OpenMonitor
 from mopsus.events.trace.checking import HISTORY, CheckResult, Progress, Run
 from mopsus.events.trace.follow import POLL_S
@@ -95,8 +95,26 @@ def watch_log(
     return run.go(follow_blocks(log, stop, poll_s), [str(log)], lambda rows: None, endless=True)
 
 
+def hear_lines(
+    specs: Sequence[Spec],
+    name: str,
+    pieces: Iterable[bytes],
+    *,
+    on_verdict: OnVerdict,
+    open_monitor: OpenMonitor | None = None,
+    dispatching: Dispatching = DEFAULT,
+    max_violations: int | None = None,
+) -> ComponentResult:
+    """Check lines of text that come in `pieces` from whoever is called `name`, as they come.
+
+    The rest is as in `watch_log`; interrupted or not, the run ends with the pieces.
+    """
+    run = _LogRun(specs, EventReader(LogFormat.TEXT), on_verdict, open_monitor, dispatching, max_violations)
+    return run.go(live_blocks(name, pieces), [name], lambda rows: None, endless=True)
+
+
 class _LogRun:
-    """The common part of `check_logs` and `watch_log`."""
+    """The common part of all runs."""
 
     def __init__(
         self,

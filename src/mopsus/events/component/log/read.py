@@ -7,22 +7,24 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Final, Protocol, cast
 
+from mopsus import _core
 from mopsus.events.component.log import jsonl, text
 from mopsus.events.component.log.logging_format import LoggingLines
 from mopsus.events.component.log.messages import BadLineError, LogError
 from mopsus.events.component.log.terms_file import TermsReader
-from mopsus.events.component.occurrence import Occurrence
+from mopsus.events.component.occurrence import Function, Kind, Occurrence
 from mopsus.events.trace.blocks import cut_blocks
 from mopsus.events.trace.follow import Follower
 from mopsus.events.trace.read import placed
 from mopsus.events.trace.sources import Format, Source, UnreadableError, open_source, read_pieces
+from mopsus.model.term import Pid
 
 _JSON = re.compile(rb'\{\s*["}]')
 _TERM = re.compile(rb"\{\s*[a-z']")
@@ -95,6 +97,18 @@ def follow_blocks(log: Path, stop: threading.Event | None, poll_s: float) -> Gen
         raise placed(reason, str(log), line) from None
 
 
+def live_blocks(name: str, pieces: Iterable[bytes]) -> Generator[LogBlock, None, None]:
+    """The lines that come in pieces, as soon as they are whole; the last one may lack its end."""
+    line, rest = 1, b""
+    for piece in pieces:
+        whole, end, rest = (rest + piece).rpartition(b"\n")
+        if end:
+            yield LogBlock(name, line, whole + end, line == 1)
+            line += whole.count(b"\n") + 1
+    if rest:
+        yield LogBlock(name, line, rest, line == 1)
+
+
 class EventReader:
     """The events in blocks of lines. With `skip`, lines that cannot be used are left out and counted.
 
@@ -137,8 +151,6 @@ class EventReader:
 
     def events(self, block: LogBlock) -> Iterator[tuple[Occurrence, int]]:
         """The events of a block, each with the milliseconds by which it says it is delayed."""
-        if block.begins:
-            self.begin(block)
         data = block.data.removeprefix(b"\xef\xbb\xbf") if block.begins else block.data
         lines = data.split(b"\n")
         if not lines[-1]:
@@ -151,6 +163,12 @@ class EventReader:
     def event(self, line: bytes, source: str, number: int) -> tuple[Occurrence, int] | None:
         """The event of a line, if it has one that can be used; `LogError` if bad lines stop the run."""
         self.lines += 1
+        plain = _core.read_log_line(line.removesuffix(b"\r")) if self.text else None
+        if plain is not None:
+            if plain is False:
+                self.passed_over += 1
+                return None
+            return _plain_occurrence(plain, source, number), plain[4]
         try:
             try:
                 found = self._parse(line.removesuffix(b"\r").decode())
@@ -179,3 +197,15 @@ class EventReader:
         self.bad_lines += 1
         if len(self.bad) < self.MOST:
             self.bad.append(failure)
+
+
+_KINDS: Final = (Kind.FORK, Kind.INIT, Kind.EXIT, Kind.SEND, Kind.RECV)
+
+
+def _plain_occurrence(found: tuple[int, str, str | None, Any, int], source: str, number: int) -> Occurrence:
+    """An event that the core has read."""
+    kind, subject, other, data, _ = found
+    if kind <= 1:
+        module, name, arguments = data
+        data = Function(str(module), str(name), tuple(arguments))
+    return Occurrence(_KINDS[kind], cast(Pid, subject), cast("Pid | None", other), data, None, source, number)
