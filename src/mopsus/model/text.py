@@ -9,8 +9,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from itertools import islice
 
 from mopsus.model import ObjectRef, Value, Verdict, WitnessEvent
+from mopsus.model.term import Atom, Pid, Reference, String
 
 STANDARD_INPUT = "<stdin>"
 """What a trace is called that comes from there: no file that anybody could open."""
@@ -39,10 +41,19 @@ def show_value(value: Value, limit: int = VALUE_LIMIT) -> str:
     if isinstance(value, ObjectRef):
         name = f"{value.type}#{value.serial}"
         return printable(name if _PLAIN_REPR.fullmatch(value.text) else f"{name} {value.text}", limit)
-    if isinstance(value, tuple):
+    if isinstance(value, tuple | list):
         shown = [show_value(item, limit) for item in value[:TUPLE_LIMIT]]
         inside = ", ".join([*shown, "…"] if len(value) > TUPLE_LIMIT else shown)
+        if isinstance(value, list):
+            return printable(f"[{inside}]", limit)
         return printable(f"({inside},)" if len(value) == 1 else f"({inside})", limit)
+    if isinstance(value, dict):
+        pairs = [f"{show_value(key, limit)}: {show_value(value[key], limit)}" for key in islice(value, TUPLE_LIMIT)]
+        return printable("{" + ", ".join([*pairs, "…"] if len(value) > TUPLE_LIMIT else pairs) + "}", limit)
+    if isinstance(value, Atom | Pid | Reference):
+        return printable(value, limit)
+    if isinstance(value, String):
+        value = str(value)
     if isinstance(value, str | bytes):
         text = repr(value[:limit])
         return text if len(value) <= limit else text + "…"

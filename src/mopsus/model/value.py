@@ -1,4 +1,4 @@
-"""Stage 0: the values that parameters take, as a report shows them.
+"""Stage 0: the values that parameters and fields take, as a report shows them.
 
 A live object is never kept by a verdict, because that would prolong its life and so
 change what the monitor sees; an `ObjectRef` stands for it.
@@ -24,4 +24,4 @@ class ObjectRef:
         return f"{self.type}#{self.serial} {self.text}"
 
 
-Value: TypeAlias = "Scalar | ObjectRef | tuple[Value, ...]"
+Value: TypeAlias = "Scalar | ObjectRef | tuple[Value, ...] | list[Value] | dict[Value, Value]"

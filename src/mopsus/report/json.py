@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from mopsus.model import Diagnostic, MopsusError, ObjectRef, Severity, Spec, Value, Verdict, WitnessEvent
+from mopsus.model import Diagnostic, MopsusError, ObjectRef, Severity, Spec, Step, Value, Verdict, WitnessEvent
 from mopsus.model.text import show_value
 from mopsus.report.output import Output
 from mopsus.report.reporter import Destination, Format, Options
@@ -105,6 +105,7 @@ def json_verdict(verdict: Verdict) -> dict[str, Any]:
             {"event": _text(item.event), "binding": _json_binding(item.binding), **_json_position(item)}
             for item in verdict.witness
         ],
+        **({"steps": [_json_step(step) for step in verdict.steps]} if verdict.steps else {}),
         **({"remarks": [_text(remark) for remark in verdict.remarks]} if verdict.remarks else {}),
     }
 
@@ -112,15 +113,17 @@ def json_verdict(verdict: Verdict) -> dict[str, Any]:
 def json_value(value: Value) -> Any:  # noqa: ANN401 - JSON data has no narrower type
     """A value as JSON data.
 
-    What JSON has, is itself; a tuple is an array; an object is `{type, serial, repr}`. Anything
-    else (bytes, huge integers and strings, infinities) is `{type, repr}`.
+    What JSON has, is itself; atoms and identifiers are texts; a tuple is an array; a mapping is `{map}` with an array of
+    its pairs; an object is `{type, serial, repr}`. Anything else (bytes, huge integers and strings, infinities) is `{type, repr}`.
     """
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, ObjectRef):
         return {"type": _text(value.type), "serial": value.serial, "repr": _text(value.text)}
-    if isinstance(value, tuple):
+    if isinstance(value, tuple | list):
         return [json_value(item) for item in value]
+    if isinstance(value, dict):
+        return {"map": [[json_value(key), json_value(value[key])] for key in value]}
     if isinstance(value, str) and len(value) <= TEXT_LIMIT:
         return _text(value)
     if isinstance(value, int) and value.bit_length() <= 64:
@@ -134,7 +137,19 @@ def _json_binding(binding: Mapping[str, Value]) -> dict[str, Any]:
     return {_text(name): json_value(value) for name, value in binding.items()}
 
 
-def _json_position(item: Verdict | WitnessEvent) -> dict[str, Any]:
+def _json_step(step: Step) -> dict[str, Any]:
+    return {
+        "modality": _text(step.modality),
+        "event": _text(step.event),
+        "data": [json_value(value) for value in step.data],
+        "fitted": step.fitted,
+        "binding": _json_binding(step.binding),
+        "unfolded": [_text(name) for name in step.unfolded],
+        **_json_position(step),
+    }
+
+
+def _json_position(item: Verdict | WitnessEvent | Step) -> dict[str, Any]:
     location = None if item.location is None else _text(item.location)
     code = code_of(item)
     return {"location": location, "time": json_value(item.time), "row": item.row, **({"code": code} if code else {})}

@@ -17,7 +17,7 @@ from mopsus.model.text import printable, show_binding, show_place, show_time, so
 from mopsus.report.output import Output
 from mopsus.report.reporter import Destination, Format, Options
 from mopsus.report.summary import PRESUMED, Summary, count, summary_line
-from mopsus.verdict import Explanation, Group, Groups, default_message, show_turn
+from mopsus.verdict import Explanation, Group, Groups, default_message
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -147,7 +147,7 @@ def _timeline(explanation: Explanation, style: str) -> RenderableType:
                 Text(printable(item.event), style if last else "bold"),
                 _happening(item, step.code),
                 Text(f"→ {printable(step.state)}" if step.state is not None else "", "magenta"),
-                Text("\n".join(printable(show_turn(turn)) for turn in step.turns), "cyan"),
+                Text("\n".join(step.said()), "cyan"),
             )
         )
     used = [any(row[at].plain for row in columns) for at in range(len(columns[0]))]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from mopsus.model import Verdict, WitnessEvent
+from mopsus.model import Step, Verdict, WitnessEvent
 from mopsus.model.text import printable
 
 CODE_LIMIT = 120
@@ -24,7 +24,7 @@ def file_line(location: str) -> tuple[str, int, int | None] | None:
     return found["file"], int(found["line"]), int(found["column"]) if found["column"] else None
 
 
-def code_of(item: Verdict | WitnessEvent) -> str:
+def code_of(item: Verdict | WitnessEvent | Step) -> str:
     """The line of code at the item's location, on one line, cut and harmless; nothing if it cannot be had.
 
     The file is read when it is asked for, so a program that changes its own sources may show others.

@@ -13,8 +13,10 @@ from mopsus.logics import Turn
 from mopsus.model import Machine, Severity, Spec, TableMachine, Verdict, WitnessEvent
 from mopsus.model.text import default_message, listing, printable, show_binding, show_place, show_time, source_of
 from mopsus.verdict.code import code_of
+from mopsus.verdict.reasons import reasoned_events
 from mopsus.verdict.turns import explains_itself, show_turn, turns_of
 
+REASON_LIMIT = 500
 HISTORY = 32
 """How many events a witness holds unless the monitor was told otherwise."""
 
@@ -22,12 +24,17 @@ HISTORY = 32
 @dataclass(frozen=True, slots=True)
 class Step:
     """An event of the witness and, if known, the name of the machine state it led to, which parts of the formula
-    have another value since, and the line of code it came from."""
+    have another value since, the line of code it came from, and what a formula with data made of it."""
 
     event: WitnessEvent
     state: str | None = None
     turns: tuple[Turn, ...] = ()
     code: str = ""
+    reasons: tuple[str, ...] = ()
+
+    def said(self) -> list[str]:
+        """What there is to say about the formula at this event, a line each."""
+        return [printable(line, REASON_LIMIT) for line in (*map(show_turn, self.turns), *self.reasons)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +58,8 @@ def explain(
     `history` is the monitor's limit on witnesses: one that long may lack its beginning. With the `spec`, the steps
     also say which parts of the formula became true or false, if its logic can tell and the witness is complete.
     """
+    if verdict.steps:
+        return _reasoned(verdict, history, spec)
     message, witness = default_message(verdict), verdict.witness
     source = source_of(verdict)
     if any(source_of(item) != source for item in witness):
@@ -73,6 +82,21 @@ def explain(
     if verdict.severity is not Severity.NOTE and len(layers[-2]) == 1:
         remarks += _alternatives(finite, min(layers[-2]), witness[-1].event, verdict.category)
     return Explanation(message, steps, source, tuple(remarks))
+
+
+def _reasoned(verdict: Verdict, history: int, spec: Spec | None) -> Explanation:
+    """The explanation of a verdict that knows its own steps: the first event and the last ones."""
+    events = reasoned_events(verdict, spec)
+    remarks = list(verdict.remarks)
+    most = max(history, 2)
+    if len(events) > most:
+        remarks.append(f"After the first event, {len(events) - most:,} are left out.")
+        events = [events[0], *events[1 - most :]]
+    source = source_of(verdict)
+    if any(source_of(item) != source for item, _ in events):
+        source = ""
+    steps = tuple(Step(item, code=code_of(item), reasons=reasons) for item, reasons in events)
+    return Explanation(default_message(verdict), steps, source, tuple(remarks))
 
 
 def witness_turns(
@@ -107,7 +131,7 @@ def plain_text(explanation: Explanation) -> str:
         lines.append("  ".join(part for part in parts if part))
         if step.code:
             lines.append(f"        | {step.code}")
-        lines += [f"        {printable(show_turn(turn))}" for turn in step.turns]
+        lines += [f"        {line}" for line in step.said()]
     return "\n".join([*lines, *explanation.remarks])
 
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from mopsus.model import ObjectRef, Severity, Value, Verdict, WitnessEvent
+from mopsus.model import ObjectRef, Severity, Step, Value, Verdict, WitnessEvent
+from mopsus.model.term import Atom, Pid, Reference, String
 from mopsus.model.value import Scalar
 
 _INT_BITS = 31
 """Larger integers are sent as text: not every carrier can send every one."""
+_TERMS: dict[str, type[str]] = {each.__name__: each for each in (Atom, Pid, Reference, String)}
 _PLAIN: tuple[type, ...] = (bool, int, float, bytes, type(None))
 
 
@@ -30,6 +32,7 @@ def pack_verdict(verdict: Verdict) -> dict[str, Any]:
             {"event": _text(item.event), "binding": _pack_binding(item.binding), **_pack_place(item)}
             for item in verdict.witness
         ],
+        "steps": [_pack_step(step) for step in verdict.steps],
         "remarks": [_text(remark) for remark in verdict.remarks],
         **_pack_place(verdict),
     }
@@ -58,11 +61,38 @@ def unpack_verdict(data: Mapping[str, Any]) -> Verdict:
         location=data["location"],
         time=_unpack_time(data["time"]),
         row=data["row"],
+        steps=tuple(map(_unpack_step, data["steps"])),
         remarks=tuple(data["remarks"]),
     )
 
 
-def _pack_place(item: Verdict | WitnessEvent) -> dict[str, Any]:
+def _pack_step(step: Step) -> dict[str, Any]:
+    return {
+        "modality": _text(step.modality),
+        "event": _text(step.event),
+        "data": [_pack_value(value) for value in step.data],
+        "fitted": step.fitted,
+        "binding": _pack_binding(step.binding),
+        "unfolded": [_text(name) for name in step.unfolded],
+        **_pack_place(step),
+    }
+
+
+def _unpack_step(data: Mapping[str, Any]) -> Step:
+    return Step(
+        modality=data["modality"],
+        event=data["event"],
+        data=tuple(map(_unpack_value, data["data"])),
+        fitted=data["fitted"],
+        binding=_unpack_binding(data["binding"]),
+        unfolded=tuple(data["unfolded"]),
+        location=data["location"],
+        time=_unpack_time(data["time"]),
+        row=data["row"],
+    )
+
+
+def _pack_place(item: Verdict | WitnessEvent | Step) -> dict[str, Any]:
     location = None if item.location is None else _text(item.location)
     return {"location": location, "time": _pack_value(item.time), "row": item.row}
 
@@ -80,6 +110,12 @@ def _pack_value(value: Value) -> Any:  # noqa: ANN401 - plain data has no narrow
         return _text(value)
     if type(value) is tuple:
         return tuple(map(_pack_value, value))
+    if type(value) is list:
+        return {"list": [_pack_value(item) for item in value]}
+    if type(value) is dict:
+        return {"map": [(_pack_value(key), _pack_value(item)) for key, item in value.items()]}
+    if isinstance(value, str) and type(value) in _TERMS.values():
+        return {"term": type(value).__name__, "text": _text(str(value))}
     if not isinstance(value, ObjectRef):
         value = ObjectRef(type(value).__name__, 0, repr(value))
     return {"type": _text(value.type), "serial": value.serial, "text": _text(value.text)}
@@ -92,6 +128,12 @@ def _unpack_binding(data: Mapping[str, Any]) -> dict[str, Value]:
 def _unpack_value(data: Any) -> Value:  # noqa: ANN401 - plain data has no narrower type
     if isinstance(data, dict) and "int" in data:
         return int(data["int"], 16)
+    if isinstance(data, dict) and "list" in data:
+        return [_unpack_value(item) for item in data["list"]]
+    if isinstance(data, dict) and "map" in data:
+        return {_unpack_value(key): _unpack_value(item) for key, item in data["map"]}
+    if isinstance(data, dict) and "term" in data:
+        return _TERMS[data["term"]](data["text"])
     if isinstance(data, dict):
         return ObjectRef(data["type"], data["serial"], data["text"])
     if isinstance(data, tuple | list):

@@ -17,7 +17,7 @@ from mopsus.model import Diagnostic, Machine, MopsusError, Property, Severity, S
 from mopsus.model.text import printable, show_binding, show_place, show_time
 from mopsus.report.reporter import Destination, Format, GroupedReporter, Options, Reporter
 from mopsus.report.summary import PRESUMED, Summary, count, doc_link, finding_line, show_rate, summary_line
-from mopsus.verdict import Explanation, Group, Groups, show_turn
+from mopsus.verdict import Explanation, Group, Groups
 
 FORMULA_LINES = 40
 OPEN_FINDINGS = 1
@@ -154,7 +154,7 @@ def _timeline(explanation: Explanation, severity: Severity) -> str:
         when = f"<time>t={_text(show_time(item.time))}</time>" if item.time is not None else ""
         state = f'<span class="state">{_text(step.state)}</span>' if step.state is not None else ""
         code = _source(step.code)
-        turns = "".join(f'<span class="turn">{_text(show_turn(turn))}</span>' for turn in step.turns)
+        turns = "".join(f'<span class="turn">{_text(line)}</span>' for line in step.said())
         rows.append(
             f'<li{last}><span class="event">{_text(item.event)}</span>'
             f'<span class="binding">{_text(show_binding(item.binding))}</span>{state}'
