@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 from oracle.components import happening, occurrence, start
 
-from mopsus.logics import LogicError, load_logic
+from mopsus.logics import LogicError, compile_spec, load_logic
 from mopsus.logics.hml.compile import Reading
 from mopsus.logics.hml.erlang import parse_bare
 from mopsus.logics.hml.formula import Junction, Maximum, Modality, Truth, Variable, Whole
 from mopsus.logics.hml.matching import Happening
 from mopsus.logics.hml.reference import verdicts
+from mopsus.monitor import Monitor
 from mopsus.spec import parse
 
 VECTORS = tomllib.loads(Path(__file__).with_name("vectors.toml").read_text())["case"]
@@ -53,6 +54,22 @@ def test_definition(case, first_match):
         said(verdicts(reading, whole, word_of(case), first_match=first_match)[1:])
         for reading, whole in forms(case["property"])
     } - {"running"}
+    expected = case["expected"] if first_match else OTHERWISE.get(case["id"], case["expected"])
+    assert results == ({expected} - {"running", "undefined"})
+
+
+@pytest.mark.parametrize("first_match", [True, False], ids=["first match", "default"])
+@pytest.mark.parametrize("case", VECTORS, ids=lambda case: case["id"])
+def test_monitor(case, first_match):
+    compiled = compile_spec(next(iter(parse(case["property"], "vector.hml").values())), first_match=first_match)
+    monitor = Monitor(compiled)
+    word = word_of(case)
+    at = {}
+    for number, (name, data) in enumerate(word):
+        before = len(monitor.verdicts)
+        monitor.event(name)("<0.20.0>", *data)
+        at |= dict.fromkeys(range(before, len(monitor.verdicts)), number)
+    results = {f"{WORDS[verdict.category]}@{at[number]}" for number, verdict in enumerate(monitor.verdicts)}
     expected = case["expected"] if first_match else OTHERWISE.get(case["id"], case["expected"])
     assert results == ({expected} - {"running", "undefined"})
 
