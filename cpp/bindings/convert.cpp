@@ -1,5 +1,7 @@
 #include "convert.hpp"
 
+#include "terms.hpp"
+
 namespace mopsus::python {
 
 namespace {
@@ -82,7 +84,7 @@ Key key_at_depth(PyObject* value, std::string& scratch, int depth) {
         Py_DECREF(text);
         return Key::of_blob(KeyKind::BigInt, scratch);
     }
-    if (type == &PyUnicode_Type) {
+    if (type == &PyUnicode_Type || is_spelling(type)) {
         Py_ssize_t size = 0;
         const char* text = PyUnicode_AsUTF8AndSize(value, &size);
         if (text != nullptr) return Key::of_blob(KeyKind::Text, {text, static_cast<std::size_t>(size)});

@@ -19,14 +19,18 @@ PyTypeObject* emitter_type = nullptr;
 
 const EventDecl& declaration(const Emitter* self) { return self->monitor->core().program().events[self->event]; }
 
-const std::string& parameter(const Emitter* self, Py_ssize_t k) {
-    return self->monitor->core().parameter_names()[declaration(self).parameters[static_cast<std::size_t>(k)]];
+// The name of a value: a parameter or, after all of those, a field.
+const std::string& name_of(const Emitter* self, Py_ssize_t k) {
+    const EventDecl& event = declaration(self);
+    const auto at = static_cast<std::size_t>(k);
+    if (at >= event.parameters.size()) return event.fields[at - event.parameters.size()];
+    return self->monitor->core().parameter_names()[event.parameters[at]];
 }
 
 // Arguments by name as well as by position.
 PyObject* call_by_name(Emitter* self, PyObject* const* args, Py_ssize_t given, PyObject* names) {
     const Py_ssize_t named = names != nullptr ? PyTuple_GET_SIZE(names) : 0;
-    std::array<PyObject*, kMaxParameters> values{};
+    std::array<PyObject*, kMaxParameters + kMaxFields> values{};
     if (given + named != self->arity) {
         PyErr_Format(errors.values, "event %s takes %zd value%s (%zd given)", declaration(self).name.c_str(), self->arity,
                      self->arity == 1 ? "" : "s", given + named);
@@ -36,7 +40,7 @@ PyObject* call_by_name(Emitter* self, PyObject* const* args, Py_ssize_t given, P
     for (Py_ssize_t n = 0; n < named; ++n) {
         PyObject* name = PyTuple_GET_ITEM(names, n);
         Py_ssize_t k = 0;
-        while (k < self->arity && PyUnicode_CompareWithASCIIString(name, parameter(self, k).c_str()) != 0) ++k;
+        while (k < self->arity && PyUnicode_CompareWithASCIIString(name, name_of(self, k).c_str()) != 0) ++k;
         if (k == self->arity || values[static_cast<std::size_t>(k)] != nullptr) {
             PyErr_Format(errors.values, "event %s has %s parameter %R", declaration(self).name.c_str(),
                          k == self->arity ? "no" : "more than one value for", name);
@@ -105,9 +109,9 @@ PyObject* make_emitter(PyObject* owner, PyMonitor& monitor, EventId event) {
     self->owner = Py_NewRef(owner);
     self->monitor = &monitor;
     self->event = event;
-    self->arity = static_cast<Py_ssize_t>(monitor.core().program().events[event].parameters.size());
+    self->arity = static_cast<Py_ssize_t>(monitor.core().program().events[event].values());
     self->method = {declaration(self).name.c_str(), reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call)),
-                    METH_FASTCALL | METH_KEYWORDS, "Send this event; takes the values of its parameters in declared order, or by name."};
+                    METH_FASTCALL | METH_KEYWORDS, "Send this event; takes the values of its parameters and fields in declared order, or by name."};
     PyObject_GC_Track(reinterpret_cast<PyObject*>(self));
     PyObject* function = PyCFunction_New(&self->method, reinterpret_cast<PyObject*>(self));
     Py_DECREF(self);

@@ -11,6 +11,7 @@
 #include "mopsus/stack.hpp"
 #include "mopsus/table.hpp"
 #include "mopsus/timed.hpp"
+#include "symbolic.hpp"
 
 namespace nb = nanobind;
 
@@ -122,6 +123,7 @@ std::shared_ptr<const Machine> make_caret(nb::tuple arguments) {
 
 std::shared_ptr<const Machine> make_machine(const std::string& kind, nb::tuple arguments) {
     static const std::map<std::string, std::shared_ptr<const Machine> (*)(nb::tuple)> makers = {
+        {"symbolic", make_symbolic},
         {"table", make_table},
         {"stack", make_stack},
         {"rewrite", make_rewrite},

@@ -10,9 +10,12 @@
 #include "component.hpp"
 #include "emitter.hpp"
 #include "iterate.hpp"
+#include "log.hpp"
 #include "machines.hpp"
+#include "mail.hpp"
 #include "mopsus/archive.hpp"
 #include "monitor.hpp"
+#include "symbolic.hpp"
 #include "ring.hpp"
 
 namespace nb = nanobind;
@@ -21,7 +24,7 @@ using namespace mopsus::python;
 
 namespace {
 
-using EventArgs = std::tuple<std::string, std::vector<std::uint8_t>, bool, bool, std::vector<Mask>>;
+using EventArgs = std::tuple<std::string, std::vector<std::uint8_t>, bool, bool, std::vector<Mask>, std::vector<std::string>>;
 using MachineArgs = std::tuple<std::string, nb::tuple>;
 
 [[noreturn]] void raise_python() { throw nb::python_error(); }
@@ -34,7 +37,7 @@ void construct(PyMonitor* self, const std::vector<std::string>& parameters, cons
                const nb::object& admit, const nb::object& fork, const nb::object& save, const nb::object& load, const nb::object& fault) {
     Program program;
     program.parameters = static_cast<unsigned>(parameters.size());
-    for (const auto& [name, names, creation, guarded, enable] : events) program.events.push_back({name, names, creation, guarded, enable});
+    for (const auto& [name, names, creation, guarded, enable, fields] : events) program.events.push_back({name, names, creation, guarded, enable, fields});
     for (const auto& [kind, arguments] : machines) program.machines.push_back(make_machine(kind, arguments));
     program.binding = binding == "full-binding" ? Binding::Full : binding == "maximal-binding" ? Binding::Maximal : Binding::Any;
     program.connected = connected;
@@ -50,6 +53,8 @@ void construct(PyMonitor* self, const std::vector<std::string>& parameters, cons
     options.decentralized = decentralized;
     new (self) PyMonitor(std::move(program), parameters, std::move(options),
                          {optional(report), optional(admit), optional(fork), optional(save), optional(load), optional(fault)});
+    for (const auto& machine : self->core().program().machines)
+        for (PyObject* predicate : predicates(*machine)) self->pin(predicate);
 }
 
 EventId checked(PyMonitor& monitor, std::size_t event) {
@@ -73,13 +78,13 @@ std::vector<PyObject*> borrowed(nb::tuple values, std::size_t count) {
 
 void emit(PyMonitor& self, std::size_t event, nb::tuple values) {
     const EventId id = checked(self, event);
-    if (!self.emit(id, borrowed(values, self.core().program().events[id].parameters.size()).data())) raise_python();
+    if (!self.emit(id, borrowed(values, self.core().program().events[id].values()).data())) raise_python();
 }
 
 void row(PyMonitor& self, std::size_t event, nb::tuple values, const nb::object& time, const nb::object& thread,
          const std::string& location, bool is_source, std::int64_t number) {
     const EventId id = checked(self, event);
-    const std::vector<PyObject*> pointers = borrowed(values, self.core().program().events[id].parameters.size());
+    const std::vector<PyObject*> pointers = borrowed(values, self.core().program().events[id].values());
     if (!self.emit_row(id, pointers.data(), {time.ptr(), thread.ptr(), location, is_source, number})) raise_python();
 }
 
@@ -173,6 +178,9 @@ nb::dict stats(PyMonitor& self) {
     result["collected"] = counts.collected;
     result["alive"] = counts.alive();
     result["bytes"] = core.bytes();
+    std::size_t obligations = 0;
+    core.each_engine([&](Engine& engine) { obligations = std::max(obligations, engine.largest()); });
+    result["obligations"] = obligations;
     return result;
 }
 
@@ -268,14 +276,21 @@ PyType_Slot gc_slots[] = {
 
 NB_MODULE(_core, module) {
     module.doc() = "The C++ core: parametric slicing, machines, the death of objects.";
-    if (!prepare_conversion() || !prepare_watching() || !prepare_emitters(module.ptr()) || !prepare_advice(module.ptr()) || !prepare_sites(module.ptr()) ||
-        !prepare_components(module.ptr()))
+    if (!prepare_conversion() || !prepare_terms() || !prepare_watching() || !prepare_emitters(module.ptr()) || !prepare_advice(module.ptr()) || !prepare_sites(module.ptr()) ||
+        !prepare_components(module.ptr()) || !prepare_mail(module.ptr()))
         raise_python();
     module.def(
         "use_errors",
         [](nb::handle closed, nb::handle values) { errors = {closed.inc_ref().ptr(), values.inc_ref().ptr()}; }, nb::arg("closed"),
         nb::arg("values"));
+    module.def(
+        "use_terms",
+        [](nb::handle atom, nb::handle string, nb::handle pid, nb::handle reference, nb::handle object) {
+            term_types = {atom.inc_ref().ptr(), string.inc_ref().ptr(), pid.inc_ref().ptr(), reference.inc_ref().ptr(), object.inc_ref().ptr()};
+        },
+        nb::arg("atom"), nb::arg("string"), nb::arg("pid"), nb::arg("reference"), nb::arg("object"));
     module.def("hide", [](nb::handle code) { hide(code.ptr()); }, nb::arg("code"));
+    add_log(module);
     add_columns(module);
     add_rings(module);
     nb::class_<PyMonitor>(module, "Monitor", nb::type_slots(gc_slots))

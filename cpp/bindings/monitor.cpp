@@ -31,10 +31,32 @@ struct ThreadName {
 };
 thread_local ThreadName this_thread;
 
-class Here final : public Origin {
+// The fields of an event, which follow its parameters.
+struct Fields {
+    PyObject* const* values = nullptr;
+    std::size_t count = 0;
+};
+
+class Carrier : public Origin {
+public:
+    Carrier(PyMonitor& monitor, const Fields& fields) : monitor_(monitor), fields_(fields) {}
+    EventData data() override {
+        if (data_.arena == nullptr) data_ = monitor_.terms_of(fields_.values, fields_.count);
+        return data_;
+    }
+
+protected:
+    PyMonitor& monitor_;
+
+private:
+    Fields fields_;
+    EventData data_;
+};
+
+class Here final : public Carrier {
 public:
     // The clock is read now: code that the event runs may send others, which come later.
-    explicit Here(PyMonitor& monitor) : monitor_(monitor), when_(monitor.now()) {}
+    explicit Here(PyMonitor& monitor, const Fields& fields = {}) : Carrier(monitor, fields), when_(monitor.now()) {}
     Stamp stamp() override {
         if (!known_) stamp_ = monitor_.here();
         known_ = true;
@@ -44,15 +66,14 @@ public:
     Stamp when() override { return when_; }
 
 private:
-    PyMonitor& monitor_;
     bool known_ = false;
     Stamp when_;
     Stamp stamp_;
 };
 
-class Known final : public Origin {
+class Known final : public Carrier {
 public:
-    explicit Known(const Stamp& stamp) : stamp_(stamp) {}
+    Known(PyMonitor& monitor, const Fields& fields, const Stamp& stamp) : Carrier(monitor, fields), stamp_(stamp) {}
     Stamp stamp() override { return stamp_; }
 
 private:
@@ -235,7 +256,8 @@ void PyMonitor::leave() {
     while (!waiting_.empty()) {
         Waiting next = std::move(waiting_.front());
         waiting_.pop_front();
-        Known origin(next.stamp);
+        const EventDecl& event = core_.program().events[next.event];
+        Known origin(*this, {next.values.data() + event.parameters.size(), event.fields.size()}, next.stamp);
         handle(next.event, next.values.data(), engine_for(next.thread, next.thread_ended), origin);
         for (PyObject* value : next.values) trash_.push_back(value);
     }
@@ -246,6 +268,7 @@ void PyMonitor::leave() {
         const SavedError saved;
         drop_all(trash_);
     }
+    if (has_terms_) forget_terms();
     if (!ready_.empty()) deliver();
 }
 
@@ -272,13 +295,14 @@ bool PyMonitor::emit(EventId event, PyObject* const* values) {
         case Entry::Refused: return false;
         case Entry::Later: {
             Waiting later{event, {}, here(), this_thread.number, this_thread.ended};
-            for (std::size_t k = 0; k < core_.program().events[event].parameters.size(); ++k) later.values.push_back(Py_NewRef(values[k]));
+            for (std::size_t k = 0; k < core_.program().events[event].values(); ++k) later.values.push_back(Py_NewRef(values[k]));
             waiting_.push_back(std::move(later));
             return true;
         }
         case Entry::Now: break;
     }
-    Here origin(*this);
+    const EventDecl& declared = core_.program().events[event];
+    Here origin(*this, {values + declared.parameters.size(), declared.fields.size()});
     handle(event, values, core_.per_thread() ? engine_for(this_thread.number, this_thread.ended) : core_.engine(), origin);
     leave();
     return granted();
@@ -314,7 +338,8 @@ bool PyMonitor::emit_row(EventId event, PyObject* const* values, const TraceRow&
         if (key.kind == KeyKind::Int) stamp.time_kind = Stamp::Time::Int;
         if (key.kind == KeyKind::Float) stamp.time_kind = Stamp::Time::Float;
     }
-    Known origin(stamp);
+    const EventDecl& declared = core_.program().events[event];
+    Known origin(*this, {values + declared.parameters.size(), declared.fields.size()}, stamp);
     Engine& engine = core_.per_thread() ? core_.engine(key_of(where.thread != nullptr ? where.thread : Py_None, scratch)) : core_.engine();
     handle(event, values, engine, origin);
     leave();
@@ -334,6 +359,22 @@ bool PyMonitor::release(const std::vector<std::pair<unsigned, PyObject*>>& value
     }
     leave();
     return granted();
+}
+
+EventData PyMonitor::terms_of(PyObject* const* values, std::size_t count) {
+    has_terms_ = true;
+    Term* terms = terms_.terms(count);
+    for (std::size_t k = 0; k < count; ++k) terms[k] = to_term(values[k], terms_);
+    return {terms, count, &terms_};
+}
+
+// Objects that terms held may end now, and their ends run code.
+void PyMonitor::forget_terms() {
+    has_terms_ = false;
+    terms_.clear();
+    if (!terms_were_dropped) return;
+    const SavedError saved;
+    end_dropped_terms();
 }
 
 void PyMonitor::handle(EventId event, PyObject* const* values, Engine& engine, Origin& origin) {
@@ -465,6 +506,26 @@ PyObject* PyMonitor::stamp_to_python(const Stamp& stamp) const {
                          stamp.location != 0 && core_.location_is_source(stamp.location) ? Py_True : Py_False);
 }
 
+// Of each step: modality, event, data, whether it fitted, slots with their values, fixed points, stamp.
+PyObject* PyMonitor::steps_to_python(const Explanation& explanation) const {
+    PyObject* steps = PyList_New(0);
+    for (const ExplainedStep& step : explanation) {
+        PyObject* data = PyList_New(0);
+        PyObject* bindings = PyList_New(0);
+        PyObject* unfolded = PyList_New(0);
+        const auto append = [](PyObject* list, PyObject* item) {
+            if (item == nullptr || PyList_Append(list, item) != 0) PyErr_Clear();
+            Py_XDECREF(item);
+        };
+        for (const Term term : step.data) append(data, from_term(term));
+        for (const auto& [slot, term] : step.bindings) append(bindings, Py_BuildValue("(IN)", slot, from_term(term)));
+        for (const std::uint32_t node : step.unfolded) append(unfolded, PyLong_FromUnsignedLong(node));
+        append(steps, Py_BuildValue("(IiNONNN)", step.modality, static_cast<int>(step.event), data, step.fitted ? Py_True : Py_False, bindings, unfolded,
+                                    stamp_to_python(step.stamp)));
+    }
+    return steps;
+}
+
 bool PyMonitor::admit(EventId event, InstanceRef instance, std::uint64_t user, const std::vector<Value>& values, Origin& origin) {
     if (callbacks_.admit == nullptr) return true;
     const SavedError saved;
@@ -509,13 +570,13 @@ void PyMonitor::deliver() {
                              Py_BuildValue("(iN)", static_cast<int>(report.witness[k].event), stamp_to_python(report.witness[k].stamp)));
         PyObject* result = callbacks_.report == nullptr
                                ? Py_NewRef(Py_None)
-                               : PyObject_CallFunction(callbacks_.report, "iiOiNs#NNN(KIII)O", static_cast<int>(report.property),
+                               : PyObject_CallFunction(callbacks_.report, "iiOiNs#NNN(KIII)ON", static_cast<int>(report.property),
                                                        static_cast<int>(report.category), report.final ? Py_True : Py_False,
                                                        static_cast<int>(report.event), values, states.data(),
                                                        static_cast<Py_ssize_t>(states.size()), serials, stamp_to_python(report.stamp), witness,
                                                        static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(report.instance.engine)),
                                                        report.instance.kind, report.instance.id, report.instance.serial,
-                                                       report.user != 0 ? as_object(report.user) : Py_None);
+                                                       report.user != 0 ? as_object(report.user) : Py_None, steps_to_python(report.explanation));
         if (result == nullptr) fault();
         Py_XDECREF(result);
         Py_XDECREF(as_object(report.user));
@@ -540,7 +601,7 @@ std::optional<BadRow> PyMonitor::run(ArrowArrayStream& stream, const std::string
     if (!source.empty()) options.source = core_.location(source, true);
     if (!deaths_.empty()) settle();
     // Without objects to be watched and without code to be called, nobody else can touch the engine.
-    bool python = watches_ != 0 || core_.program().variables || core_.program().immediate || core_.per_thread();
+    bool python = core_.program().calls_out() || watches_ != 0 || core_.program().variables || core_.program().immediate || core_.per_thread();
     for (const EventDecl& event : core_.program().events) python = python || event.guarded;
 
     std::optional<BadRow> bad;

@@ -20,13 +20,14 @@
 #include "flat.hpp"
 #include "mopsus/archive.hpp"
 #include "mopsus/monitor.hpp"
+#include "terms.hpp"
 #include "watch.hpp"
 
 namespace mopsus::python {
 
 // What the Python side supplies; each may be None.
 struct Callbacks {
-    PyObject* report = nullptr;  // (property, category, final, event, values, states, serials, stamp, witness, instance, user)
+    PyObject* report = nullptr;  // (property, category, final, event, values, states, serials, stamp, witness, instance, user, steps)
     PyObject* admit = nullptr;   // (event, instance, user, values, stamp) -> bool
     PyObject* fork = nullptr;    // (user or None) -> user
     PyObject* save = nullptr;    // (user) -> str
@@ -46,7 +47,7 @@ public:
     PyMonitor(Program program, std::vector<std::string> parameters, Options options, Callbacks callbacks);
     ~PyMonitor() override;
 
-    // An event with values in parameter order. False with an exception set if it cannot be taken.
+    // An event with values in parameter order, then those of its fields. False with an exception set if it cannot be taken.
     bool emit(EventId event, PyObject* const* values);
     // The same for the commonest case, a single object that is already known to a flat engine, when the
     // step has no consequences, or its machine is no table. `No`: nothing was done.
@@ -91,6 +92,13 @@ public:
     // Parameters by number, with the values that end.
     bool release(const std::vector<std::pair<unsigned, PyObject*>>& values, PyObject* thread);
     std::optional<BadRow> run(ArrowArrayStream& stream, const std::string& source, BatchOptions options);
+    // Between the two, whoever reads a log steps the engine itself. False with an exception set if that cannot be.
+    bool begin_rows() { return enter() == Entry::Now; }
+    bool end_rows() {
+        leave();
+        return granted();
+    }
+    bool has_reports() const { return !ready_.empty(); }
 
     bool reset(std::uint64_t engine, InstanceRef instance);
     void close();
@@ -101,6 +109,10 @@ public:
     // Act on deaths noted so far.
     void settle();
     Monitor& core() { return core_; }
+    // Objects that a machine needs as long as it runs.
+    void pin(PyObject* object) { pinned_.push_back(Py_NewRef(object)); }
+    // The terms of an event's fields, while it is being handled.
+    EventData terms_of(PyObject* const* values, std::size_t count);
     // Reports so far, by property and category.
     const std::map<std::pair<std::uint16_t, std::uint16_t>, std::uint64_t>& reported() const { return reported_; }
     std::vector<Item> snapshot();
@@ -154,6 +166,8 @@ private:
     void unwatch_all(Engine& engine);
     bool live(Engine& engine, unsigned p, const Value& value) const;
     PyObject* stamp_to_python(const Stamp& stamp) const;
+    PyObject* steps_to_python(const Explanation& explanation) const;
+    void forget_terms();
 
     Monitor core_;
     Options options_;
@@ -192,6 +206,8 @@ private:
     std::vector<PyObject*> representatives_;  // by parameter under `by equality`: dict of (type, value) -> object
     std::map<std::uint64_t, std::shared_ptr<bool>> threads_;
     std::string scratch_;
+    Arena terms_;  // of the event that is being handled
+    bool has_terms_ = false;
 
     struct Site {
         PyObject* code;

@@ -125,6 +125,16 @@ Term open_foreign(Term term, Arena& arena) {
     return foreign_owner != nullptr ? foreign_owner->open(term, arena) : Term::object(term.address());
 }
 
+void Arena::hold(std::uint64_t object) {
+    foreign_owner->keep(object);
+    held_.push_back(object);
+}
+
+void Arena::let_go() {
+    for (const std::uint64_t object : held_) foreign_owner->drop(object);
+    held_.clear();
+}
+
 // ---- copies that stay ----
 
 namespace {

@@ -22,6 +22,7 @@ struct EventDecl {
     std::vector<Mask> enable;  // domains from which this event may extend an instance
     std::vector<std::string> fields = {};  // data that follows the parameters and does not slice
 
+    std::size_t values() const { return parameters.size() + fields.size(); }
     Mask mask() const {
         Mask mask = 0;
         for (const std::uint8_t p : parameters) mask |= 1U << p;

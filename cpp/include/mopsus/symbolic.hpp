@@ -93,8 +93,11 @@ struct SymbolicMachine final : Machine {
     Number limit = 100'000;                      // obligations of one instance
     std::array<std::int32_t, kVerdicts> categories{-1, -1, -1, -1};  // -1: not reported
     std::vector<Mask> alive;                     // parameter sets that lead to a report
-    Arena constants;                             // where the values above lie
+    std::vector<Term> constants;                 // kept: the values above that are no words
 
+    ~SymbolicMachine() override {
+        for (const Term term : constants) drop(term);
+    }
     void check(std::size_t events) const override;
     bool reads_data() const override { return true; }
     bool calls_out() const override { return !tests.empty(); }

@@ -167,9 +167,11 @@ public:
     Arena() = default;
     Arena(const Arena&) = delete;
     Arena& operator=(const Arena&) = delete;
+    ~Arena() { clear(); }
 
     void clear() {
         if (chunk_ != 0) forget_chunks();
+        if (!held_.empty()) let_go();
         at_ = first_.data();
         end_ = at_ + first_.size();
     }
@@ -182,6 +184,8 @@ public:
     }
     Term* terms(std::size_t count) { return new (take(count * sizeof(Term))) Term[count == 0 ? 1 : count]; }
     std::string_view copy(std::string_view bytes);
+    // An object stays until the arena is cleared.
+    void hold(std::uint64_t object);
     std::size_t bytes() const;
 
     Term integer(std::int64_t value) { return Term::fits_integer(value) ? Term::small(value) : large(value); }
@@ -210,6 +214,7 @@ public:
 private:
     void grow(std::size_t bytes);
     void forget_chunks();
+    void let_go();
     Term large(std::int64_t value);
     Term spelled(TermType type, std::string_view bytes) { return bytes.size() <= 7 ? Term::brief(type, bytes) : boxed_bytes(type, bytes); }
     Term boxed_bytes(TermType type, std::string_view bytes);
@@ -221,6 +226,7 @@ private:
     std::size_t chunk_ = 0;  // the size of the last one
     std::vector<std::unique_ptr<char[]>> chunks_;
     std::size_t total_ = 0;
+    std::vector<std::uint64_t> held_;
 };
 
 // Whoever owns the objects that terms stand for. There is one for the whole process, or none.

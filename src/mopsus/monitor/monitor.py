@@ -17,9 +17,11 @@ from mopsus import _core
 from mopsus.logics import CompiledSpec, compile_spec, load_logic
 from mopsus.logics.reset import may_reset
 from mopsus.model import MopsusError, ObjectRef, Scalar, Spec, SymbolicMachine, TraceError, Value, Verdict, WitnessEvent
+from mopsus.model.symbolic import SymbolicMachine
 from mopsus.monitor.code import Compiler, Function
 from mopsus.monitor.instance import Instance
 from mopsus.monitor.plan import make_plan
+from mopsus.monitor.symbolic import read_steps
 
 OnVerdict: TypeAlias = "Callable[[Verdict], object]"
 
@@ -72,13 +74,15 @@ class Stats:
     """By event."""
     bytes: int = 0
     """Memory of the core's own for values, instances and indexes."""
+    obligations: int = 0
+    """Of formulas with data: the largest number of obligations that an instance had at a time."""
 
 
 class Monitor:
     """Watches events against one spec.
 
     Verdicts go to `on_verdict`, or collect in `verdicts`. `history` is how many events a witness
-    has at the most; 0 turns it off and costs nothing. Events may come from any thread. An event sent
+    has at the most; 0 turns it off and costs nothing, and with it the explanations of formulas with data. Events may come from any thread. An event sent
     from within the handling of another (an action, a condition) is taken after it. An error in a
     handler or callback is logged once with its traceback, counted, and never reaches the program.
     """
@@ -104,6 +108,8 @@ class Monitor:
         self.verdicts: list[Verdict] = []
         self._on_verdict = on_verdict if on_verdict is not None else self.verdicts.append
         self._plan = make_plan(compiled)
+        self._machines = compiled.machines
+        self._reads_data = any(isinstance(machine, SymbolicMachine) for machine in compiled.machines)
         self._severities = compiled.severities
         self._truths = [load_logic(each.logic).truth for each in self.spec.properties]
         self._numbers = {event.name: k for k, event in enumerate(self.spec.events)}
@@ -116,17 +122,22 @@ class Monitor:
     # ---- events ----
 
     def emit(self, event: str, /, **values: object) -> None:
-        """An event by name, with the values of its parameters by name."""
+        """An event by name, with the values of its parameters and fields by name."""
         number = self._number(event)
-        names = self.spec.events[number].parameters
+        declared = self.spec.events[number]
+        names = declared.parameters + declared.fields
         if values.keys() != set(names):
             wanted = ", ".join(names) or "nothing"
             raise ValuesError(f"event `{event}` binds {wanted}, not {', '.join(values) or 'nothing'}")
         self._core.emit(number, tuple(values[name] for name in names))
 
     def event(self, name: str) -> Callable[..., None]:
-        """A native callable that sends this event; it takes the parameters' values in declared order."""
+        """A native callable that sends this event; it takes the values of parameters and fields in declared order."""
         return self._core.emitter(self._number(name))
+
+    def inside(self, *events: str) -> tuple[_core.Monitor, tuple[int, ...]]:
+        """The monitor in the core, and the numbers of some of its events, for sources of events that live there."""
+        return self._core, tuple(map(self._number, events))
 
     def run(
         self,
@@ -163,7 +174,7 @@ class Monitor:
     def row(
         self,
         event: str,
-        values: Mapping[str, Scalar],
+        values: Mapping[str, object],
         *,
         time: int | float | None = None,
         thread: Scalar = None,
@@ -183,11 +194,14 @@ class Monitor:
         if number is None:
             self._core.ignore()
             return
-        names = self.spec.events[number].parameters
-        for name in names:
+        declared = self.spec.events[number]
+        for name in declared.parameters:
             if values.get(name) is None:
                 raise _bad_row(source, "null" if name in values else "missing", row or 0, name, event, "")
-        given = tuple(values[name] for name in names)
+        for name in declared.fields if self._reads_data else ():
+            if name not in values:
+                raise _bad_row(source, "missing", row or 0, name, event, "")
+        given = tuple(values.get(name) for name in declared.parameters + declared.fields)
         place = location if location is not None else source
         self._core.row(number, given, time, thread, place, location is None, row or 0)
 
@@ -208,6 +222,7 @@ class Monitor:
             faults=self._faults,
             seen=seen,
             bytes=core["bytes"],
+            obligations=core["obligations"],
         )
 
     def instances(self) -> list[tuple[dict[str, Value], tuple[int | bool | None, ...]]]:
@@ -381,8 +396,10 @@ class Monitor:
         past: tuple[tuple[int, _core.Stamp], ...],
         reference: tuple[int, int, int, int],
         user: Instance | None,
+        steps: list[_core.ExplainedStep],
     ) -> None:
         declared = self.spec.properties[prop]
+        machine = self._machines[prop]
         name = self._plan.categories[prop][category]
         binding = self._binding(values, states, serials)
         row, time, location = _place(stamp)
@@ -398,6 +415,9 @@ class Monitor:
             witness=tuple(self._witness(number, at, binding) for number, at in past),
             severity=self._severities[declared.name, name],
             row=row,
+            steps=read_steps(steps, machine, declared.formula, self.spec.events, _place)
+            if isinstance(machine, SymbolicMachine)
+            else (),
         )
         handler = self._handlers[prop].get(name)
         if handler is not None:

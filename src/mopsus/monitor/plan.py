@@ -19,9 +19,11 @@ from mopsus.model import (
     TimedMachine,
     TimedOperator,
 )
+from mopsus.model.symbolic import SymbolicMachine
+from mopsus.monitor.symbolic import lay_out
 
 Mask: TypeAlias = int
-EventArgs: TypeAlias = "tuple[str, list[int], bool, bool, list[Mask]]"
+EventArgs: TypeAlias = "tuple[str, list[int], bool, bool, list[Mask], list[str]]"
 MachineArgs: TypeAlias = "tuple[str, tuple[Any, ...]]"
 """The kind of a machine and what the core's constructor of that kind takes."""
 
@@ -58,6 +60,7 @@ def make_plan(compiled: CompiledSpec) -> Plan:
                 event.name in creation,
                 event.condition is not None or event.action is not None,
                 sorted(_enabled(machines, event.name, masks, unions)),
+                list(event.fields),
             )
             for event in spec.events
         ),
@@ -128,6 +131,9 @@ def _machine(machine: Machine, categories: tuple[str, ...], masks: Mapping[str, 
             return "caret", _caret(machine, numbers, masks)
         case TimedMachine():
             return "timed", _timed(machine, numbers, masks)
+        case SymbolicMachine():
+            # Any event may matter: what it carries decides, and that is known only when it comes.
+            return "symbolic", lay_out(machine, numbers, _minimal(masks.values()))
     raise TypeError(f"the core runs no {type(machine).__name__}")
 
 
