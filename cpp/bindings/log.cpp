@@ -97,6 +97,12 @@ public:
     }
 
     DirectLog& log() { return log_; }
+    PyObject* kept() const { return kept_.ptr(); }
+    void clear() {
+        monitors_.clear();
+        log_.targets().clear();
+        kept_.reset();
+    }
 
 private:
     static std::vector<DirectLog::Target> targets(nb::list monitors, const std::vector<std::tuple<EventId, EventId>>& events) {
@@ -118,11 +124,28 @@ private:
     DirectLog log_;
 };
 
+int traverse(PyObject* self, visitproc visit, void* arg) {
+    Py_VISIT(Py_TYPE(self));
+    if (nb::inst_ready(self)) Py_VISIT(nb::inst_ptr<PyLog>(self)->kept());
+    return 0;
+}
+
+int clear(PyObject* self) {
+    if (nb::inst_ready(self)) nb::inst_ptr<PyLog>(self)->clear();
+    return 0;
+}
+
+PyType_Slot log_slots[] = {
+    {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
+    {Py_tp_clear, reinterpret_cast<void*>(clear)},
+    {0, nullptr},
+};
+
 }  // namespace
 
 void add_log(nb::module_& module) {
     module.def("read_log_line", &read_line);
-    nb::class_<PyLog>(module, "DirectLog")
+    nb::class_<PyLog>(module, "DirectLog", nb::type_slots(log_slots))
         .def(nb::init<nb::list, const std::vector<std::tuple<EventId, EventId>>&>())
         .def("begin", &PyLog::begin)
         .def("settle", &PyLog::settle)

@@ -160,5 +160,6 @@ class ComponentSession:
 
     def close(self) -> None:
         """Close the monitors."""
+        self._direct = None
         for each in self.watched:
             each.monitor.close()
