@@ -272,6 +272,8 @@ PyMethodDef functions[] = {
 
 }  // namespace
 
+PyObject* current_component() { return current; }
+
 bool prepare_components(PyObject* module) {
     steps_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
     return steps_type != nullptr && PyModule_AddObjectRef(module, "Steps", reinterpret_cast<PyObject*>(steps_type)) == 0 &&

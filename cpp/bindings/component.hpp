@@ -5,6 +5,9 @@
 
 namespace mopsus::python {
 
+// Borrowed; null if nobody has said which runs in this thread.
+PyObject* current_component();
+
 // Adds `here`, `enter` and `Steps`.
 bool prepare_components(PyObject* module);
 

@@ -178,3 +178,23 @@ class DirectLog:
 class Introduced:
     def add(self, text: bytes) -> bool: ...
     def has(self, component: str) -> bool: ...
+
+class Mail:
+    def __new__(
+        cls,
+        *,
+        listeners: list[Any],
+        known: dict[int, Any],
+        mailbox: Callable[[Any], object],
+        adopt: Callable[[], object],
+        nobody: object,
+        told: Callable[[Any], object],
+        plain: frozenset[type],
+        libraries: tuple[str, ...],
+        fault: Callable[[Exception], object],
+        send: object,
+        recv: object,
+    ) -> Mail: ...
+    def sent(self, queue: object, message: object, /) -> None: ...
+    def awaited(self, queue: object, /) -> None: ...
+    def received(self, message: object, /) -> None: ...

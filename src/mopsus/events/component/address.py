@@ -18,62 +18,62 @@ from mopsus.model.term import Atom, Pid, Reference
 
 Resolver: TypeAlias = "Callable[[Any], Pid | None]"
 
-_PLAIN: Final = frozenset({int, str, float, bool, bytes, type(None), Pid, Atom, Reference})
+PLAIN: Final[frozenset[type]] = frozenset({int, str, float, bool, bytes, type(None), Pid, Atom, Reference})
 _DEPTH: Final = 8
 
 
 class Mailbox:
     """Where messages of one queue go."""
 
-    __slots__ = ("_channel", "_consumer", "_name", "_shared", "declared")
+    __slots__ = ("_declared", "_name", "consumer", "to")
 
     def __init__(self, name: str, channel: Pid | None = None) -> None:
         self._name = name
-        self._channel = channel
-        self._consumer: Pid | None = None
-        self._shared = channel is not None
-        self.declared: Pid | None = None
+        self._declared = False
+        self.to: Pid | None = channel
+        """To whom messages go, if that was asked for or declared."""
+        self.consumer: Pid | None = None
+        """Who took messages from it first."""
+
+    def declare(self, owner: Pid) -> None:
+        """Let messages go to this component."""
+        self.to, self._declared = owner, True
 
     def taken_by(self, consumer: Pid) -> None:
         """A component takes messages from it."""
-        if self._consumer is None:
-            self._consumer = consumer
-        elif self._consumer != consumer:
-            self._shared = True
+        if self.consumer is None:
+            self.consumer = consumer
+        elif self.consumer != consumer and self.to in (None, self.consumer) and not self._declared:
+            self.to = new_component(self._name).pid  # it is not the only one
 
-    @property
     def address(self) -> Pid:
         """To whom messages go that are put there now."""
-        if self.declared is not None:
-            return self.declared
-        if self._consumer is not None and not self._shared:
-            return self._consumer
-        self._shared = True
-        if self._channel is None:
-            self._channel = new_component(self._name).pid
-        return self._channel
+        if self.to is None:
+            self.to = self.consumer or new_component(self._name).pid
+        return self.to
 
 
 class Mailboxes:
     """The mailboxes of objects, for as long as these live."""
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[weakref.ref[Any], Mailbox]] = {}
+        self.known: dict[int, tuple[weakref.ref[Any], Mailbox]] = {}
+        """By the identity of the object."""
 
     def of(self, queue: Any) -> Mailbox:  # noqa: ANN401 - whatever takes messages
         """The mailbox of an object."""
-        found = self._known.get(id(queue))
+        found = self.known.get(id(queue))
         return found[1] if found is not None else self.add(queue, Mailbox(type(queue).__name__))
 
     def find(self, queue: Any) -> Mailbox | None:  # noqa: ANN401 - whatever takes messages
         """The mailbox of an object, if it has one."""
-        found = self._known.get(id(queue))
+        found = self.known.get(id(queue))
         return None if found is None else found[1]
 
     def add(self, queue: Any, box: Mailbox) -> Mailbox:  # noqa: ANN401 - whatever takes messages
         """Let an object have this mailbox."""
         number = id(queue)
-        self._known[number] = (weakref.ref(queue, lambda _: self._known.pop(number, None)), box)
+        self.known[number] = (weakref.ref(queue, lambda _: self.known.pop(number, None)), box)
         return box
 
 
@@ -136,11 +136,11 @@ def told(message: Any, depth: int = _DEPTH) -> Any:  # noqa: ANN401 - whatever i
     It is the same object if there are none.
     """
     kind = type(message)
-    if kind in _PLAIN or not depth:
+    if kind in PLAIN or not depth:
         return message
     if kind is tuple:
         for item in message:
-            if type(item) not in _PLAIN:
+            if type(item) not in PLAIN:
                 break
         else:
             return message

@@ -46,4 +46,4 @@ def mailbox(queue: Any, owner: Any = None) -> None:  # noqa: ANN401 - whatever t
 
     if owner is None:
         owner = current()
-    MAILBOXES.of(queue).declared = address_of(owner) or COMPONENTS.of(owner, getattr(owner, "name", None)).pid
+    MAILBOXES.of(queue).declare(address_of(owner) or COMPONENTS.of(owner, getattr(owner, "name", None)).pid)

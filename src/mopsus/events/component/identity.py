@@ -115,7 +115,7 @@ def current() -> Component | None:
     """The component that runs here; None where nothing that is done is an event."""
     component = _core.here()
     if component is None:
-        component = _adopted()
+        component = adopted()
     return None if component is NOBODY else component
 
 
@@ -124,7 +124,7 @@ def enter(component: Component | None) -> Component | None:
     return cast("Component | None", _core.enter(component))
 
 
-def _adopted() -> Component:
+def adopted() -> Component:
     """A component for a thread that began before anybody looked."""
     number = threading.get_ident()
     name = next((thread.name for thread in threading.enumerate() if thread.ident == number), "thread")

@@ -37,7 +37,8 @@ class Inline:
 
     def start(self) -> None:
         """Listen from now on."""
-        self._undo = hooks.install(self.emit, keep=self._keep)
+        subjects = None if self._all else self._routes
+        self._undo = hooks.install(self.emit, keep=self._keep, subjects=subjects)
 
     def stop(self) -> None:
         """Listen no more. Safe to call twice."""

@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 
 from mopsus.events.component import reasons
 from mopsus.events.component.address import COMPONENTS, stands_for_address, told_function
+from mopsus.events.component.hooks.hub import Hub
 from mopsus.events.component.hooks.wiring import (
     ERROR,
     RESULT,
@@ -78,8 +79,9 @@ class _Calls:
             self.emit(Kind.EXIT, call.component.pid, None, reasons.of_exception(error))
 
 
-def install_threads(emit: Emit) -> Undo:
+def install_threads(hub: Hub) -> Undo:
     """Tell of calls that threads of an executor make, from now on."""
+    emit = hub.emit
     from concurrent.futures import thread
 
     calls = _Calls(emit)
@@ -113,8 +115,9 @@ def install_threads(emit: Emit) -> Undo:
     )
 
 
-def install_processes(emit: Emit) -> Undo:
+def install_processes(hub: Hub) -> Undo:
     """Tell of calls that processes of an executor make, from now on."""
+    emit = hub.emit
     from concurrent.futures import process
 
     calls = _Calls(emit)

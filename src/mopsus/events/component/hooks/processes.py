@@ -18,6 +18,7 @@ from weakref import WeakKeyDictionary
 
 from mopsus.events.component import reasons
 from mopsus.events.component.address import COMPONENTS, MAILBOXES, Mailbox, stands_for_address, told, told_function
+from mopsus.events.component.hooks.hub import Hub
 from mopsus.events.component.hooks.wiring import (
     ERROR,
     RESULT,
@@ -57,8 +58,9 @@ class _Legacy(NamedTuple):
 # ---- processes
 
 
-def install(emit: Emit) -> Undo:
+def install(hub: Hub) -> Undo:
     """Tell of processes from now on."""
+    emit = hub.emit
     watched: WeakKeyDictionary[Any, Pid] = WeakKeyDictionary()
     polls = Placements()
 
@@ -237,7 +239,7 @@ class _Channels:
 
     def bequeathed(self) -> dict[str, tuple[str, str]]:
         """What a process that begins needs to know them."""
-        made = {key: (str(own.address), str(other.address)) for key, own, other in self._known.values()}
+        made = {key: (str(own.address()), str(other.address())) for key, own, other in self._known.values()}
         return {**self._inherited, **made}
 
     def inherit(self, channels: dict[str, tuple[str, str]]) -> None:
@@ -262,7 +264,7 @@ class _Messages:
     def sent(self, end: Any, message: Any) -> None:  # noqa: ANN401 - any message in any channel
         component = current()
         if component is not None and not called_internally():
-            self._emit(Kind.SEND, component.pid, _channels.of(end)[1].address, told(message))
+            self._emit(Kind.SEND, component.pid, _channels.of(end)[1].address(), told(message))
 
     def received(self, message: Any) -> None:  # noqa: ANN401 - any message
         component = current()
@@ -270,8 +272,9 @@ class _Messages:
             self._emit(Kind.RECV, component.pid, None, told(message))
 
 
-def install_queues(emit: Emit) -> Undo:
+def install_queues(hub: Hub) -> Undo:
     """Tell of messages in queues between processes from now on."""
+    emit = hub.emit
     from multiprocessing import queues
 
     messages = _Messages(emit)
@@ -293,8 +296,9 @@ def install_queues(emit: Emit) -> Undo:
     )
 
 
-def install_pipes(emit: Emit) -> Undo:
+def install_pipes(hub: Hub) -> Undo:
     """Tell of messages in pipes between processes from now on."""
+    emit = hub.emit
     from multiprocessing import connection
 
     messages = _Messages(emit)
@@ -325,4 +329,4 @@ def install_pipes(emit: Emit) -> Undo:
 
 
 def _channel_address(end: Any) -> Pid:  # noqa: ANN401 - any channel
-    return _channels.of(end)[0].address
+    return _channels.of(end)[0].address()

@@ -18,6 +18,7 @@ from pykka._envelope import Envelope
 
 from mopsus.events.component import reasons
 from mopsus.events.component.address import COMPONENTS, stands_for_address, told, told_function
+from mopsus.events.component.hooks.hub import Hub
 from mopsus.events.component.hooks.wiring import (
     ERROR,
     RESULT,
@@ -39,8 +40,9 @@ from mopsus.model.term import Pid
 _INTERNAL = (messages._ActorStop, messages.ProxyGetAttr, messages.ProxySetAttr)
 
 
-def install(emit: Emit) -> Undo:
+def install(hub: Hub) -> Undo:
     """Tell of actors from now on."""
+    emit = hub.emit
     actors, asked = _Actors(emit), _Asked(emit)
     stands_for_address(pykka.ActorRef, _address)
     message = argument(0, "message")

@@ -5,20 +5,22 @@ from __future__ import annotations
 import queue
 from typing import Any
 
+from mopsus import _core
 from mopsus.events.component.address import MAILBOXES, stands_for_address
-from mopsus.events.component.hooks.messages import Messages, OpenMessages
-from mopsus.events.component.hooks.wiring import RESULT, SELF, Emit, Undo, argument, before, hide, put, returning
+from mopsus.events.component.hooks.hub import Hub
+from mopsus.events.component.hooks.messages import mail
+from mopsus.events.component.hooks.wiring import RESULT, SELF, Undo, argument, before, hide, put, returning
 from mopsus.events.weave.joinpoints import Advised
 from mopsus.model.term import Pid
 
 _ITEM = argument(0, "item")
 
 
-def install(emit: Emit) -> Undo:
+def install(hub: Hub) -> Undo:
     """Tell of messages in `queue.Queue`, its subclasses and `queue.SimpleQueue` from now on."""
     for kind in (queue.Queue, queue.SimpleQueue):
         stands_for_address(kind, _address)
-    messages = OpenMessages(emit)
+    messages = mail(hub, shared=True)
     # Of a Queue, what does not wait calls what does.
     hide(queue.Queue.put_nowait, queue.Queue.get_nowait)
     return put(
@@ -29,11 +31,11 @@ def install(emit: Emit) -> Undo:
     )
 
 
-def _advised(kind: type, messages: Messages, puts: tuple[str, ...], gets: tuple[str, ...]) -> list[Advised]:
+def _advised(kind: type, messages: _core.Mail, puts: tuple[str, ...], gets: tuple[str, ...]) -> list[Advised]:
     sent = returning(messages.sent, SELF, _ITEM)
     taken = before(messages.awaited, SELF), returning(messages.received, RESULT)
     return [Advised(kind, name, (sent,)) for name in puts] + [Advised(kind, name, taken) for name in gets]
 
 
 def _address(mailbox: Any) -> Pid:  # noqa: ANN401 - any kind of queue
-    return MAILBOXES.of(mailbox).address
+    return MAILBOXES.of(mailbox).address()

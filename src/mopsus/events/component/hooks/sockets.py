@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 
 from mopsus.events.component.address import MAILBOXES, stands_for_address
 from mopsus.events.component.codec import Codec, Decoder, pieces
+from mopsus.events.component.hooks.hub import Hub
 from mopsus.events.component.hooks.wiring import (
     RESULT,
     SELF,
@@ -40,8 +41,9 @@ def use_codec(codec: Codec) -> Codec:
     return before
 
 
-def install(emit: Emit) -> Undo:
+def install(hub: Hub) -> Undo:
     """Tell of messages that go through sockets from now on."""
+    emit = hub.emit
     wires = Wires(emit)
 
     def sent(connection: socket.socket, data: Any, count: object) -> None:  # noqa: ANN401 - any buffer
@@ -51,7 +53,7 @@ def install(emit: Emit) -> Undo:
 
     def sent_to(connection: socket.socket, data: Any, address: Any) -> None:  # noqa: ANN401 - any buffer, any address
         if not called_internally():
-            wires.sent(connection, bytes(data), ip_address(address) or MAILBOXES.of(connection).address)
+            wires.sent(connection, bytes(data), ip_address(address) or MAILBOXES.of(connection).address())
 
     def received(connection: socket.socket, data: bytes) -> None:
         if not called_internally():
@@ -118,7 +120,7 @@ def peer_of(connection: socket.socket) -> Pid:
         found = ip_address(connection.getpeername())
     except OSError:
         found = None
-    return found or MAILBOXES.of(connection).address
+    return found or MAILBOXES.of(connection).address()
 
 
 def ip_address(address: object) -> Pid | None:
@@ -137,7 +139,7 @@ def _own_address(connection: socket.socket) -> Pid:
         found = ip_address(connection.getsockname())
     except OSError:
         found = None
-    return found or MAILBOXES.of(connection).address
+    return found or MAILBOXES.of(connection).address()
 
 
 hide(Wires.sent, Wires.received)

@@ -13,7 +13,8 @@ from typing import Any
 from mopsus import _core
 from mopsus.events.component import reasons
 from mopsus.events.component.address import COMPONENTS, MAILBOXES, stands_for_address, told_function
-from mopsus.events.component.hooks.messages import Messages
+from mopsus.events.component.hooks.hub import Hub
+from mopsus.events.component.hooks.messages import mail
 from mopsus.events.component.hooks.sockets import Wires, ip_address
 from mopsus.events.component.hooks.wiring import (
     RESULT,
@@ -38,11 +39,11 @@ from mopsus.model.term import Pid
 _READS = ("read", "readline", "readexactly", "readuntil")
 
 
-def install(emit: Emit) -> Undo:
+def install(hub: Hub) -> Undo:
     """Tell of tasks, and of what goes through their queues and streams, from now on."""
     stands_for_address(asyncio.Task, _address)
     stands_for_address(asyncio.Queue, _mailbox_address)
-    tasks, messages, streams = _Tasks(emit), Messages(emit), _Streams(emit)
+    tasks, messages, streams = _Tasks(hub.emit), mail(hub, shared=False), _Streams(hub.emit)
     taken = before(messages.awaited, SELF)
     hide(asyncio.Queue.put, asyncio.Queue.get)
     return put(
@@ -102,7 +103,7 @@ class _Streams:
     def sent(self, writer: asyncio.StreamWriter, data: Any) -> None:  # noqa: ANN401 - any buffer
         """Bytes were handed to a stream."""
         peer = ip_address(writer.get_extra_info("peername"))
-        self._wires.sent(writer, bytes(data), peer or MAILBOXES.of(writer.transport).address)
+        self._wires.sent(writer, bytes(data), peer or MAILBOXES.of(writer.transport).address())
 
     def receiving(self, reader: asyncio.StreamReader, reading: Any) -> object:  # noqa: ANN401 - a coroutine
         """What a task shall await instead of a coroutine that reads from a stream."""
@@ -128,4 +129,4 @@ def _address(task: asyncio.Task[Any]) -> Pid | None:
 
 
 def _mailbox_address(queue: Any) -> Pid:  # noqa: ANN401 - of any message
-    return MAILBOXES.of(queue).address
+    return MAILBOXES.of(queue).address()

@@ -8,10 +8,10 @@ from weakref import WeakKeyDictionary
 
 from mopsus.events.component import reasons
 from mopsus.events.component.address import COMPONENTS, stands_for_address, told_function
+from mopsus.events.component.hooks.hub import Hub
 from mopsus.events.component.hooks.wiring import (
     ERROR,
     SELF,
-    Emit,
     Undo,
     advise,
     before,
@@ -30,8 +30,9 @@ _forked: WeakKeyDictionary[threading.Thread, tuple[Component, Pid, Function]] = 
 """Threads that were seen to be started, with their parents."""
 
 
-def install(emit: Emit) -> Undo:
+def install(hub: Hub) -> Undo:
     """Tell of threads from now on."""
+    emit = hub.emit
 
     def start(thread: threading.Thread) -> None:
         if _is_started(thread) or is_internal(_home(thread)):
