@@ -14,6 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final, Protocol, cast
 
+import mopsus.monitor.symbolic  # noqa: F401 - tells the core which classes its terms are of
 from mopsus import _core
 from mopsus.events.component.log import jsonl, text
 from mopsus.events.component.log.logging_format import LoggingLines

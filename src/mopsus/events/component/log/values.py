@@ -113,7 +113,7 @@ class ValueReader:
                 return _simple(kind, text, start)
             case "quoted":
                 self.position = end
-                return Atom(_unescape(text[1:-1], start + 1))
+                return _atom(_unescape(text[1:-1], start + 1))
             case "string":
                 self.position = end
                 return String(_unescape(text[1:-1], start + 1))
@@ -147,7 +147,7 @@ class ValueReader:
     def _deepen(self) -> None:
         self._depth += 1
         if self._depth > DEEPEST:
-            raise BadLineError(f"values are nested more than {DEEPEST} deep", self.position)
+            raise BadLineError(f"values are nested more than {DEEPEST} deep", self.position - 1)
 
     def _map(self) -> dict[object, object]:
         self.take("#{")
@@ -155,6 +155,7 @@ class ValueReader:
         found: dict[object, object] = {}
         if not self.at("}"):
             while True:
+                self.peek()
                 at = self.position
                 key = self.value()
                 self.take("=>")
@@ -201,7 +202,7 @@ def _simple(kind: str, text: str, start: int) -> object:
         case "reference":
             return Reference(text)
         case "atom":
-            return Atom(text)
+            return _atom(text)
         case "int":
             if len(text.lstrip("-")) > MOST_DIGITS:
                 raise BadLineError(f"a number has more than {MOST_DIGITS:,} digits", start)
@@ -212,6 +213,11 @@ def _simple(kind: str, text: str, start: int) -> object:
                 raise BadLineError("a number is too large", start)
             return number
     return None
+
+
+def _atom(name: str) -> Atom | bool:
+    """An atom; those that are truth values are Python's."""
+    return name == "true" if name in ("true", "false") else Atom(name)
 
 
 def _unescape(text: str, offset: int) -> str:
