@@ -17,7 +17,6 @@ from mopsus import _core
 from mopsus.logics import CompiledSpec, compile_spec, load_logic
 from mopsus.logics.reset import may_reset
 from mopsus.model import MopsusError, ObjectRef, Scalar, Spec, SymbolicMachine, TraceError, Value, Verdict, WitnessEvent
-from mopsus.model.symbolic import SymbolicMachine
 from mopsus.monitor.code import Compiler, Function
 from mopsus.monitor.instance import Instance
 from mopsus.monitor.plan import make_plan
@@ -82,9 +81,9 @@ class Monitor:
     """Watches events against one spec.
 
     Verdicts go to `on_verdict`, or collect in `verdicts`. `history` is how many events a witness
-    has at the most; 0 turns it off and costs nothing, and with it the explanations of formulas with data. Events may come from any thread. An event sent
-    from within the handling of another (an action, a condition) is taken after it. An error in a
-    handler or callback is logged once with its traceback, counted, and never reaches the program.
+    has at the most; 0 turns it off, and explanations of formulas with data, and costs nothing. Events may come
+    from any thread. An event sent from within the handling of another (an action, a condition) is taken after
+    it. An error in a handler or callback is logged once with its traceback, counted, and never reaches the program.
     """
 
     def __init__(

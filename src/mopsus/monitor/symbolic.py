@@ -110,12 +110,12 @@ class _Layout:
         match node:
             case Truth(value):
                 return kind, value, False, -1, [], [], 0, []
-            case Join(conjunction, parts):
-                return kind, conjunction, False, -1, list(parts), [], 0, []
+            case Join(conjunction, operands):
+                return kind, conjunction, False, -1, list(operands), [], 0, []
             case Recursion(_, target, begins):
                 return kind, begins, False, -1, [], [], target, []
-            case Selection(letter, patterns, guard, then):
-                return kind, True, False, letter, self._all(patterns), self._guard(guard), then, []
+            case Selection():
+                return kind, True, False, node.letter, self._all(node.patterns), self._guard(node.guard), node.then, []
             case Modality():
                 letter = -1 if node.letter is None else node.letter
                 parts = self._all(node.patterns)
@@ -149,6 +149,7 @@ class _Layout:
 
     def _expression(self, expression: Expression) -> int:
         """The number of an expression's row: operator, number, value, operands."""
+        row: tuple[Any, ...]
         match expression:
             case Slot(slot):
                 row = (0, slot, Nothing, [])
