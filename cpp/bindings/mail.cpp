@@ -6,7 +6,6 @@
 
 #include <array>
 #include <cstddef>
-#include <cstring>
 #include <string_view>
 
 #include "component.hpp"
@@ -18,13 +17,14 @@ namespace {
 
 struct Mail {
     PyObject_HEAD
-    PyObject* listeners;  // list of pairs: a listener, and the components that it hears of (None: all)
+    PyObject* listeners;  // list of pairs: a listener, and a dict with the components that it hears of (None: all)
     PyObject* known;      // dict of mailboxes by the identity of their queues, each after a weak reference to it
     PyObject* mailbox;    // finds, or makes, the mailbox of a queue
     PyObject* adopt;      // makes a component for a thread that nobody knows
     PyObject* nobody;     // the component whose events are nobody's
     PyObject* told;       // a message as listeners see it
     PyObject* plain;      // frozenset of types whose values they see as they are
+    PyObject* resolvers;  // dict: by type, what says which address an object stands for; None: it stands for none
     PyObject* libraries;  // tuple of packages whose own messages are nobody's; empty: there are none
     PyObject* fault;      // takes an error of a listener
     PyObject *send, *recv;
@@ -55,12 +55,12 @@ bool of_library(const Mail* self) {
     return false;
 }
 
-// The component that does it, if anybody may hear of it. A new reference; null with or without an exception set.
+// The identifier of the component that does it; nothing, with or without an exception set, if it is nobody.
 Owned subject(const Mail* self) {
     Owned component(Py_XNewRef(current_component()));
     if (!component) component = Owned(PyObject_CallNoArgs(self->adopt));
-    if (!component || component.get() == self->nobody || of_library(self)) return Owned();
-    return component;
+    if (!component || component.get() == self->nobody) return Owned();
+    return Owned(PyObject_GetAttr(component.get(), names.pid));
 }
 
 Owned mailbox_of(const Mail* self, PyObject* queue) {
@@ -81,13 +81,35 @@ Owned address_of(const Mail* self, PyObject* queue) {
 
 bool is_plain(const Mail* self, PyObject* value) { return PySet_Contains(self->plain, reinterpret_cast<PyObject*>(Py_TYPE(value))) == 1; }
 
+// What a part of a message is seen as; nothing if that is not known here.
+Owned shown_part(const Mail* self, PyObject* value) {
+    if (is_plain(self, value)) return Owned(Py_NewRef(value));
+    PyObject* resolver = PyDict_GetItemWithError(self->resolvers, reinterpret_cast<PyObject*>(Py_TYPE(value)));
+    if (resolver == nullptr) return Owned();
+    if (resolver == Py_None) return Owned(Py_NewRef(value));
+    const Owned key(PyLong_FromVoidPtr(value));
+    PyObject* found = key ? PyDict_GetItemWithError(self->known, key.get()) : nullptr;
+    if (found == nullptr) return Owned();
+    Owned to(PyObject_GetAttr(PyTuple_GET_ITEM(found, 1), names.to));
+    return to && to.get() != Py_None ? std::move(to) : Owned();
+}
+
 Owned shown(const Mail* self, PyObject* message) {
-    bool plain = is_plain(self, message);
-    if (!plain && PyTuple_CheckExact(message)) {
-        plain = true;
-        for (Py_ssize_t k = 0; plain && k < PyTuple_GET_SIZE(message); ++k) plain = is_plain(self, PyTuple_GET_ITEM(message, k));
+    if (is_plain(self, message)) return Owned(Py_NewRef(message));
+    if (PyTuple_CheckExact(message)) {
+        const Py_ssize_t count = PyTuple_GET_SIZE(message);
+        Owned made(PyTuple_New(count));
+        bool same = true, done = static_cast<bool>(made);
+        for (Py_ssize_t k = 0; done && k < count; ++k) {
+            Owned part = shown_part(self, PyTuple_GET_ITEM(message, k));
+            done = static_cast<bool>(part);
+            same = same && part.get() == PyTuple_GET_ITEM(message, k);
+            if (done) PyTuple_SET_ITEM(made.get(), k, part.release());
+        }
+        if (done) return same ? Owned(Py_NewRef(message)) : std::move(made);
+        PyErr_Clear();
     }
-    return plain ? Owned(Py_NewRef(message)) : Owned(PyObject_CallOneArg(self->told, message));
+    return Owned(PyObject_CallOneArg(self->told, message));
 }
 
 // Errors of listeners are told and forgotten; a wish that the program stop is not.
@@ -104,29 +126,42 @@ bool forgiven(const Mail* self) {
     return static_cast<bool>(done);
 }
 
-bool hears(PyObject* components, PyObject* pid) {
-    if (components == Py_None) return true;
-    return PyDict_CheckExact(components) ? PyDict_Contains(components, pid) == 1 : PySequence_Contains(components, pid) == 1;
+// Tell of a message by the shortest way: events of monitors, each with the name of the component whose they are.
+bool tell_quickly(const Mail* self, PyObject* events, bool sends, PyObject* pid, PyObject* address, PyObject* data) {
+    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(events); ++k) {
+        PyObject* event = PyTuple_GET_ITEM(events, k);
+        const std::array<PyObject*, 4> values{PyTuple_GET_ITEM(event, 2), pid, sends ? address : data, data};
+        const Owned done(PyObject_Vectorcall(PyTuple_GET_ITEM(event, sends ? 0 : 1), values.data(), sends ? 4 : 3, nullptr));
+        if (!done && !forgiven(self)) return false;
+    }
+    return true;
 }
 
 // Tell those who want to hear of the component. `queue` is null if a message was taken.
 PyObject* tell(const Mail* self, PyObject* queue, PyObject* message) {
-    const Owned component = subject(self);
-    if (!component) return PyErr_Occurred() == nullptr ? Py_NewRef(Py_None) : nullptr;
-    const Owned pid(PyObject_GetAttr(component.get(), names.pid));
-    const Owned listeners(pid ? PySequence_Tuple(self->listeners) : nullptr);
-    if (!listeners) return nullptr;
+    const Owned pid = subject(self);
+    if (!pid) return PyErr_Occurred() == nullptr ? Py_NewRef(Py_None) : nullptr;
     Owned address, data;
-    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(listeners.get()); ++k) {
-        PyObject* pair = PyTuple_GET_ITEM(listeners.get(), k);
-        if (!hears(PyTuple_GET_ITEM(pair, 1), pid.get())) continue;
+    for (Py_ssize_t k = 0; k < PyList_GET_SIZE(self->listeners); ++k) {  // it may change meanwhile
+        const Owned pair(Py_NewRef(PyList_GET_ITEM(self->listeners, k)));
+        PyObject* components = PyTuple_GET_ITEM(pair.get(), 1);
+        const Owned events(components != Py_None ? Py_XNewRef(PyDict_GetItemWithError(components, pid.get())) : Py_NewRef(Py_None));
+        if (!events) {
+            if (PyErr_Occurred() != nullptr) return nullptr;
+            continue;
+        }
         if (!data) {
+            if (of_library(self)) break;
             address = queue != nullptr ? address_of(self, queue) : Owned(Py_NewRef(Py_None));
             data = address ? shown(self, message) : Owned();
             if (!data) return nullptr;
         }
+        if (PyTuple_CheckExact(events.get())) {
+            if (!tell_quickly(self, events.get(), queue != nullptr, pid.get(), address.get(), data.get())) return nullptr;
+            continue;
+        }
         const std::array<PyObject*, 4> values{queue != nullptr ? self->send : self->recv, pid.get(), address.get(), data.get()};
-        const Owned done(PyObject_Vectorcall(PyTuple_GET_ITEM(pair, 0), values.data(), values.size(), nullptr));
+        const Owned done(PyObject_Vectorcall(PyTuple_GET_ITEM(pair.get(), 0), values.data(), values.size(), nullptr));
         if (!done && !forgiven(self)) return nullptr;
     }
     Py_RETURN_NONE;
@@ -141,10 +176,9 @@ PyObject* received(PyObject* object, PyObject* message) { return tell(as_mail(ob
 
 PyObject* awaited(PyObject* object, PyObject* queue) {
     const Mail* self = as_mail(object);
-    const Owned component = subject(self);
-    if (!component) return PyErr_Occurred() == nullptr ? Py_NewRef(Py_None) : nullptr;
-    const Owned pid(PyObject_GetAttr(component.get(), names.pid));
-    const Owned box(pid ? mailbox_of(self, queue) : Owned());
+    const Owned pid = subject(self);
+    if (!pid || of_library(self)) return PyErr_Occurred() == nullptr ? Py_NewRef(Py_None) : nullptr;
+    const Owned box = mailbox_of(self, queue);
     const Owned consumer(box ? PyObject_GetAttr(box.get(), names.consumer) : nullptr);
     if (!consumer) return nullptr;
     if (consumer.get() == pid.get()) Py_RETURN_NONE;
@@ -153,36 +187,33 @@ PyObject* awaited(PyObject* object, PyObject* queue) {
 
 // ---- making ----
 
+constexpr std::array kFields = {&Mail::listeners, &Mail::known, &Mail::mailbox,   &Mail::adopt,     &Mail::nobody, &Mail::told,
+                                &Mail::plain,     &Mail::resolvers, &Mail::libraries, &Mail::fault, &Mail::send,   &Mail::recv};
+
 PyObject* make(PyTypeObject* type, PyObject* args, PyObject* named) {
-    static const char* keywords[] = {"listeners", "known", "mailbox", "adopt", "nobody", "told", "plain", "libraries", "fault", "send", "recv", nullptr};
-    std::array<PyObject*, 11> given{};
-    if (!PyArg_ParseTupleAndKeywords(args, named, "$O!O!OOOOO!O!OOO", const_cast<char**>(keywords), &PyList_Type, &given[0], &PyDict_Type, &given[1],
-                                     &given[2], &given[3], &given[4], &given[5], &PyFrozenSet_Type, &given[6], &PyTuple_Type, &given[7], &given[8],
-                                     &given[9], &given[10]))
+    static const char* keywords[] = {"listeners", "known", "mailbox", "adopt", "nobody", "told", "plain", "resolvers", "libraries", "fault", "send",
+                                     "recv", nullptr};
+    std::array<PyObject*, kFields.size()> given{};
+    if (!PyArg_ParseTupleAndKeywords(args, named, "$O!O!OOOOO!O!O!OOO", const_cast<char**>(keywords), &PyList_Type, &given[0], &PyDict_Type, &given[1],
+                                     &given[2], &given[3], &given[4], &given[5], &PyFrozenSet_Type, &given[6], &PyDict_Type, &given[7], &PyTuple_Type,
+                                     &given[8], &given[9], &given[10], &given[11]))
         return nullptr;
     auto* self = as_mail(type->tp_alloc(type, 0));
     if (self == nullptr) return nullptr;
-    PyObject** fields[] = {&self->listeners, &self->known, &self->mailbox, &self->adopt, &self->nobody, &self->told,
-                           &self->plain,     &self->libraries, &self->fault,   &self->send,  &self->recv};
-    for (std::size_t k = 0; k < given.size(); ++k) *fields[k] = Py_NewRef(given[k]);
+    for (std::size_t k = 0; k < given.size(); ++k) self->*kFields[k] = Py_NewRef(given[k]);
     return reinterpret_cast<PyObject*>(self);
 }
 
 int traverse(PyObject* object, visitproc visit, void* arg) {
-    const Mail* self = as_mail(object);
     Py_VISIT(Py_TYPE(object));
-    for (PyObject* each : {self->listeners, self->known, self->mailbox, self->adopt, self->nobody, self->told, self->plain, self->libraries, self->fault})
-        Py_VISIT(each);
+    for (auto field : kFields) Py_VISIT(as_mail(object)->*field);
     return 0;
 }
 
 void dealloc(PyObject* object) {
     PyTypeObject* type = Py_TYPE(object);
     PyObject_GC_UnTrack(object);
-    Mail* self = as_mail(object);
-    for (PyObject* each : {self->listeners, self->known, self->mailbox, self->adopt, self->nobody, self->told, self->plain, self->libraries, self->fault,
-                           self->send, self->recv})
-        Py_XDECREF(each);
+    for (auto field : kFields) Py_XDECREF(as_mail(object)->*field);
     type->tp_free(object);
     Py_DECREF(type);
 }

@@ -190,6 +190,7 @@ class Mail:
         nobody: object,
         told: Callable[[Any], object],
         plain: frozenset[type],
+        resolvers: dict[type, Any],
         libraries: tuple[str, ...],
         fault: Callable[[Exception], object],
         send: object,

@@ -111,13 +111,14 @@ COMPONENTS: Final = Components()
 # ---- messages
 
 _resolvers: dict[type, Resolver] = {}
-_by_type: dict[type, Resolver | None] = {}
+RESOLVERS: Final[dict[type, Resolver | None]] = {}
+"""By type of an object, as far as it was asked for; None: such objects stand for no address."""
 
 
 def stands_for_address(kind: type, resolver: Resolver) -> None:
     """Let objects of this type, in messages, stand for what the resolver says of them."""
     _resolvers[kind] = resolver
-    _by_type.clear()
+    RESOLVERS.clear()
 
 
 def address_of(value: Any) -> Pid | None:  # noqa: ANN401 - whatever is in a message
@@ -152,7 +153,7 @@ def told(message: Any, depth: int = _DEPTH) -> Any:  # noqa: ANN401 - whatever i
     if kind is dict:
         values = {key: told(value, depth - 1) for key, value in message.items()}
         return values if any(values[key] is not message[key] for key in values) else message
-    resolver = _by_type[kind] if kind in _by_type else _resolver(kind)
+    resolver = RESOLVERS[kind] if kind in RESOLVERS else _resolver(kind)
     if resolver is None:
         return message
     address = resolver(message)
@@ -167,5 +168,5 @@ def told_function(function: Function) -> Function:
 
 def _resolver(kind: type) -> Resolver | None:
     found = next((_resolvers[base] for base in kind.__mro__ if base in _resolvers), None)
-    _by_type[kind] = found
+    RESOLVERS[kind] = found
     return found

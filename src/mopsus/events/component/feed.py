@@ -57,6 +57,8 @@ class HmlFeed:
         self._selects = selector(spec)
         self._monitor = monitor
         self._send = {name: _Sender(monitor, name, (COMPONENT, *fields)) for name, fields in FIELDS.items()}
+        self.quick = monitor.event(Kind.SEND), monitor.event(Kind.RECV)
+        """Take the values of messages, the component first: for whoever has no time to lose."""
 
     def selects(self, function: Function | None) -> bool:
         """Are components that run this function monitored?"""

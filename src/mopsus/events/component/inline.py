@@ -7,12 +7,14 @@ that runs in another process is judged there, by monitors of that process.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import cast
 
-from mopsus import _core
 from mopsus.events.component import hooks
 from mopsus.events.component.dispatch import Feed
-from mopsus.events.component.hooks.wiring import Undo
+from mopsus.events.component.feed import HmlFeed
+from mopsus.events.component.hooks.hub import Events
+from mopsus.events.component.hooks.wiring import Undo, hide
 from mopsus.events.component.identity import ELSEWHERE
 from mopsus.events.component.occurrence import Function, Kind, Occurrence
 from mopsus.model.term import Pid
@@ -29,15 +31,17 @@ class Inline:
         self._all = [feed for feed in feeds if feed.selects(None)]
         self._feeds = [feed for feed in feeds if not feed.selects(None)]
         self._groups, self._keep = groups, keep
-        self._routes: dict[Pid, list[tuple[Feed, Pid]]] = {}
-        """By component, who hears of it, and as whose doing."""
-        self._members: dict[tuple[int, Pid], int] = {}
-        """By feed and leader, how many are alive in the group."""
+        self._routes: dict[Pid, list[_Route]] = {}
+        """By component, who hears of it."""
+        self._subjects: dict[Pid, Events | None] = {}
+        """By component, events of monitors that hear of its messages by the shortest way; None: there is none."""
+        self._members: dict[_Route, int] = {}
+        """How many are alive in each group."""
         self._undo: Undo | None = None
 
     def start(self) -> None:
         """Listen from now on."""
-        subjects = None if self._all else self._routes
+        subjects = None if self._all else self._subjects
         self._undo = hooks.install(self.emit, keep=self._keep, subjects=subjects)
 
     def stop(self) -> None:
@@ -51,45 +55,58 @@ class Inline:
         if kind is Kind.EXIT and subject in ELSEWHERE:
             return  # what it did before was judged where it was
         route = self._routes.get(subject)
-        if route is None and not self._all and (kind is Kind.SEND or kind is Kind.RECV):
-            return
         occurrence = Occurrence(kind, subject, other, data)
         for feed in self._all:
             feed.event(subject, occurrence)
         if kind is Kind.INIT and route is None:
             route = self._begin(subject, occurrence, [])
-        for feed, component in route or ():
-            feed.event(component, occurrence)
+        for each in route or ():
+            each.feed.event(each.leader, occurrence)
         if kind is Kind.FORK and other is not None and other not in ELSEWHERE:
             self._begin(other, occurrence, route or [])
         elif kind is Kind.EXIT:
             self._end(subject)
 
-    def _begin(self, pid: Pid, cause: Occurrence, parent: list[tuple[Feed, Pid]]) -> list[tuple[Feed, Pid]]:
+    def _begin(self, pid: Pid, cause: Occurrence, parent: list[_Route]) -> list[_Route]:
         """A component becomes known: see who hears of it."""
         function = cast(Function, cause.data)
         route = []
         for feed in self._feeds:
             if feed.selects(function):
                 feed.start(pid, function, cause)
-                route.append((feed, pid))
+                route.append(_Route(feed, pid))
             elif self._groups:
-                route += [(each, leader) for each, leader in parent if each is feed]
-        for feed, leader in route:
-            self._members[id(feed), leader] = self._members.get((id(feed), leader), 0) + 1
-        if route or self._groups:
+                route += [each for each in parent if each.feed is feed]
+        for each in route:
+            self._members[each] = self._members.get(each, 0) + 1
+        if route:
             self._routes[pid] = route
+            self._subjects[pid] = self._events(route)
         return route
+
+    def _events(self, route: list[_Route]) -> Events | None:
+        """The shortest way for messages."""
+        if self._keep is not None or not all(isinstance(each.feed, HmlFeed) for each in route):
+            return None
+        return tuple((*cast(HmlFeed, each.feed).quick, str(each.leader)) for each in route)
 
     def _end(self, pid: Pid) -> None:
         for feed in self._all:
             feed.end(pid)
-        for feed, leader in self._routes.pop(pid, ()):
-            self._members[id(feed), leader] -= 1
-            if not self._members[id(feed), leader]:
-                del self._members[id(feed), leader]
-                feed.end(leader)
+        self._subjects.pop(pid, None)
+        for each in self._routes.pop(pid, ()):
+            self._members[each] -= 1
+            if not self._members[each]:
+                del self._members[each]
+                each.feed.end(each.leader)
 
 
-_core.hide(Inline.emit.__code__)
-_core.hide(Inline._begin.__code__)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Route:
+    """A feed that hears of a component, as the doing of the leader of its group."""
+
+    feed: Feed
+    leader: Pid
+
+
+hide(Inline.emit, Inline._begin)

@@ -7,14 +7,14 @@ hooks are put once: a component has one identifier, whoever asks.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Container
+from collections.abc import Callable
 from importlib import import_module
 from threading import RLock
 from types import ModuleType
 from typing import Any, Final, TypeAlias, TypeVar
 
 from mopsus import _core
-from mopsus.events.component.hooks.hub import Hub
+from mopsus.events.component.hooks.hub import Hub, Subjects
 from mopsus.events.component.hooks.wiring import Emit, Undo, hide
 from mopsus.events.component.identity import current
 from mopsus.events.component.occurrence import Kind
@@ -53,7 +53,7 @@ class _Hooks:
         self._undo: dict[str, Undo] = {}
         self._imports: Hook | None = None
 
-    def add(self, listener: Emit, subjects: Container[Pid] | None) -> None:
+    def add(self, listener: Emit, subjects: Subjects | None) -> None:
         """Let somebody listen."""
         with self._lock:
             self.hub.listeners.append((listener, subjects))
@@ -99,7 +99,7 @@ class _Hooks:
 _hooks = _Hooks()
 
 
-def install(listener: Emit, *, keep: Keep | None = None, subjects: Container[Pid] | None = None) -> Undo:
+def install(listener: Emit, *, keep: Keep | None = None, subjects: Subjects | None = None) -> Undo:
     """Tell of everything that components of this process do from now on; gives what ends it.
 
     The listener is called where it happens, in the component. An error in it is logged once, and counted, and never

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Container
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 from mopsus.events.component.hooks.wiring import Emit, hide
 from mopsus.events.component.occurrence import Kind
 from mopsus.model.term import Pid
 
+Events: TypeAlias = "tuple[tuple[Callable[..., Any], Callable[..., Any], str], ...]"
+"""Events of monitors for a message that was sent, and for one that was received, with the component whose they are."""
+Subjects: TypeAlias = "dict[Pid, Events | None]"
+
 _log = logging.getLogger("mopsus")
 
 
 class Hub:
-    """The listeners, each with the components whose messages it wants to hear of; None: all. Everything that is not a
-    message is told to all."""
+    """The listeners, each with the components whose messages it wants to hear of; None: all.
+
+    What is not a message is told to all. For a component there may be events of monitors, which then hear of its
+    messages instead of the listener.
+    """
 
     def __init__(self) -> None:
-        self.listeners: list[tuple[Emit, Container[Pid] | None]] = []
+        self.listeners: list[tuple[Emit, Subjects | None]] = []
         self.faults = 0
         """Errors in listeners."""
         self._known_faults: set[str] = set()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mopsus import _core
-from mopsus.events.component.address import MAILBOXES, PLAIN, told
+from mopsus.events.component.address import MAILBOXES, PLAIN, RESOLVERS, told
 from mopsus.events.component.hooks.hub import Hub
 from mopsus.events.component.hooks.wiring import INTERNAL
 from mopsus.events.component.identity import NOBODY, adopted
@@ -20,6 +20,7 @@ def mail(hub: Hub, *, shared: bool) -> _core.Mail:
         nobody=NOBODY,
         told=told,
         plain=PLAIN,
+        resolvers=RESOLVERS,
         libraries=INTERNAL if shared else (),
         fault=hub.fault,
         send=Kind.SEND,
