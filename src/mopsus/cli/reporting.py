@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol
 
 from mopsus.model import MopsusError
@@ -95,6 +96,7 @@ class Reporting:
 
             self._endings = Endings()
         self._started = datetime.now().astimezone()
+        self._turn = Lock()
         self._reporters = self._open_reports(reports, options, json, sys.stdout if output is None else output)
 
     def _open_reports(
@@ -125,9 +127,10 @@ class Reporting:
         return Monitor(compiled, on_verdict, history=self._history, allow_code=self._allow_code)
 
     def report(self, verdict: Verdict) -> None:
-        """Tell every report."""
-        for reporter in self._reporters:
-            reporter.add(verdict)
+        """Tell every report. Verdicts of components that are judged where they run come from many threads."""
+        with self._turn:
+            for reporter in self._reporters:
+                reporter.add(verdict)
 
     def finish(self, result: Result, heard: Heard | None = None) -> None:
         """Complete the reports; raises what stopped the run, if something did."""

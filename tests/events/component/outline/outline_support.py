@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,8 +25,8 @@ def run(*words: object, cwd: Path, **options) -> subprocess.CompletedProcess[str
 
 
 def start(*words: object, cwd: Path, **options) -> subprocess.Popen[str]:
-    """A command that goes on."""
-    return subprocess.Popen(
+    """A command that goes on, until `end_all` at the latest."""
+    process = subprocess.Popen(
         [*MOPSUS, *map(str, words)],
         cwd=cwd,
         stdout=subprocess.PIPE,
@@ -33,6 +34,25 @@ def start(*words: object, cwd: Path, **options) -> subprocess.Popen[str]:
         text=True,
         **options,
     )
+    _started.append(process)
+    return process
+
+
+_started: list[subprocess.Popen[str]] = []
+
+
+def end_all() -> None:
+    """End what a test has left behind."""
+    while _started:
+        process = _started.pop()
+        if process.poll() is None:
+            for pid in children(process.pid):
+                kill(pid)
+            process.kill()
+        process.wait()
+        for pipe in (process.stdout, process.stderr):
+            if pipe is not None:
+                pipe.close()
 
 
 def write(folder: Path, name: str, text: str) -> Path:
@@ -47,11 +67,9 @@ def report(folder: Path, name: str = "report.json") -> dict:
     return json.loads((folder / name).read_text(encoding="utf-8"))
 
 
-def verdicts(found: dict) -> list[tuple]:
-    """What was found, in no particular order."""
-    return sorted(
-        (v["spec"], v["property"], v["category"], tuple(sorted(v["binding"].items()))) for v in found["verdicts"]
-    )
+def verdicts(found: dict) -> Counter[tuple[str, str, str]]:
+    """What was found, and how often: the numbers of components may differ from run to run."""
+    return Counter((each["spec"], each["property"], each["category"]) for each in found["verdicts"])
 
 
 def eventually(what: Callable[[], object], seconds: float = 30) -> object:
