@@ -111,6 +111,7 @@ class Dispatcher:
         roots: Roots = "auto",
         limit: int = LIMIT,
         on_end: Callable[[Account], None] | None = None,
+        is_root: Callable[[Pid], bool] | None = None,
     ) -> None:
         if groups and roots is None:
             raise ValueError("groups follow forks, so there must be some")
@@ -123,6 +124,7 @@ class Dispatcher:
         """Does a component become known by whatever says what it runs, even if its parent is not known?"""
         self._limit = limit
         self._on_end = on_end
+        self._is_root = is_root if self._eager else None
         self._known: dict[Pid, _Component] = {}
         self._over: OrderedDict[Pid, bool] = OrderedDict()
         """Those that are over, and whether their forks have come."""
@@ -224,6 +226,8 @@ class Dispatcher:
         if subject in self._lost or subject in self._backlog:
             return None
         if self._forkless and subject not in self._over:
+            return self._make_root(subject)
+        if self._is_root is not None and self._is_root(subject) and subject not in self._over:
             return self._make_root(subject)
         if self._eager and occurrence.kind is Kind.INIT:
             component = self._make_root(subject)
@@ -330,6 +334,11 @@ class Dispatcher:
             self._on_end(component.account)
 
     def _note_nameless(self, pid: Pid, component: _Component) -> None:
-        """Without forks, a component without an init cannot be monitored."""
-        if self._forkless and component.account.function is None and len(self._orphans) < self._limit:
-            self._orphans.append(Orphan(pid, component.account.events.total(), None, "no init"))
+        """A component of which nobody says what it runs cannot be monitored. One that forks others may be a root."""
+        account = component.account
+        if account.function is not None or len(self._orphans) >= self._limit:
+            return
+        if self._forkless:
+            self._orphans.append(Orphan(pid, account.events.total(), None, "no init"))
+        elif self._is_root is not None and not account.events[Kind.FORK]:
+            self._orphans.append(Orphan(pid, account.events.total(), None, "never forked"))

@@ -5,12 +5,20 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from mopsus.events.component.dispatch import Account, Orphan, Reason
-from mopsus.events.component.log.read import EventReader, LogBlock, LogFormat, follow_blocks, live_blocks, read_blocks
+from mopsus.events.component.log.read import (
+    EventReader,
+    LogBlock,
+    LogFormat,
+    find_roots,
+    follow_blocks,
+    live_blocks,
+    read_blocks,
+)
 from mopsus.events.component.log.session import ComponentSession, Dispatching, OpenMonitor
 from mopsus.events.trace.checking import HISTORY, CheckResult, Progress, Run
 from mopsus.events.trace.follow import POLL_S
@@ -67,6 +75,8 @@ def check_logs(
         if progress is not None:
             progress(Progress(rows, done, total))
 
+    if dispatching.roots == "auto" and format in (None, LogFormat.TEXT) and log_format is None:
+        dispatching = replace(dispatching, is_root=find_roots(sources))
     reader = EventReader(format, log_format, skip=bad_rows == "skip")
     run = _LogRun(specs, reader, on_verdict, open_monitor, dispatching, max_violations)
     return run.go(read_blocks(sources, note), [source.name for source in sources], report)

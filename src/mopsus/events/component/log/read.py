@@ -25,6 +25,7 @@ from mopsus.events.trace.blocks import cut_blocks
 from mopsus.events.trace.follow import Follower
 from mopsus.events.trace.read import placed
 from mopsus.events.trace.sources import Format, Source, UnreadableError, open_source, read_pieces
+from mopsus.model import TraceError
 from mopsus.model.term import Pid
 
 _JSON = re.compile(rb'\{\s*["}]')
@@ -83,6 +84,30 @@ def read_blocks(sources: Sequence[Source], note: Callable[[int], None]) -> Gener
                     line += block.count(b"\n")
         except UnreadableError as error:
             raise placed(error, source.name, line) from None
+
+
+def find_roots(sources: Sequence[Source]) -> Callable[[Pid], bool] | None:
+    """Who has neither fork nor init in these logs, if all of them are plain text files, which can be read twice."""
+    introduced = _core.Introduced()
+    for source in sources:
+        if source.path is None or not source.path.is_file():
+            return None
+        try:
+            for block in _plain_blocks(source):
+                if not introduced.add(block):
+                    return None
+        except (TraceError, UnreadableError):
+            return None  # it is told when its turn comes
+    return lambda component: not introduced.has(component)
+
+
+def _plain_blocks(source: Source) -> Iterator[bytes]:
+    with open_source(source) as file:
+        pieces, compressed = read_pieces(file, lambda count: None)
+        for number, block in enumerate(cut_blocks(pieces, quotes=False)):
+            if compressed or (number == 0 and detect_log_format(block) is not LogFormat.TEXT):
+                raise UnreadableError("not a plain text log")
+            yield block
 
 
 def follow_blocks(log: Path, stop: threading.Event | None, poll_s: float) -> Generator[LogBlock, None, None]:

@@ -16,6 +16,7 @@ from mopsus.events.component.log.undecided import Undecided
 from mopsus.events.component.occurrence import Occurrence
 from mopsus.events.trace.session import Counts, OnVerdict
 from mopsus.model import Diagnostic, Spec, Verdict
+from mopsus.model.term import Pid
 from mopsus.monitor import Monitor
 
 OpenMonitor = Callable[[Spec, OnVerdict], Monitor]
@@ -46,6 +47,8 @@ class Dispatching:
     """Shall the monitors be able to say how components stand at the end?"""
     tell: Callable[[str], None] | None = None
     """Hears of everything that monitors hear of."""
+    is_root: Callable[[Pid], bool] | None = None
+    """Who knows the whole log can say who has neither fork nor init."""
 
 
 class ComponentSession:
@@ -69,6 +72,7 @@ class ComponentSession:
             groups=dispatching.groups,
             roots=dispatching.roots,
             on_end=self.accounts.append if dispatching.accounts else None,
+            is_root=dispatching.is_root,
         )
         self._direct: DirectReader | None = None
         if dispatching.tell is None and all(each.undecided is not None for each in self.watched):
