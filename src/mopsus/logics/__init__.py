@@ -15,7 +15,8 @@ from mopsus.logics.logic import FormulaError, Logic, LogicError, Request, Turn
 from mopsus.logics.machines.compare import distinguish
 from mopsus.logics.machines.draw import FORMATS, draw
 from mopsus.logics.messages import MESSAGES
-from mopsus.logics.registry import load_logic, logic_names
+from mopsus.logics.registry import load_logic
+from mopsus.spec.logics import logic_names
 
 __all__ = [
     "FORMATS",
