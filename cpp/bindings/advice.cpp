@@ -7,6 +7,7 @@
 
 #include "depth.hpp"
 #include "iterate.hpp"
+#include "standin.hpp"
 #include "taps.hpp"
 #include "unobserved.hpp"
 
@@ -15,13 +16,10 @@ namespace mopsus::python {
 namespace {
 
 struct Advice {
-    PyObject_HEAD
+    StandIn base;
     vectorcallfunc vectorcall;
-    PyObject* original;
-    PyObject* name;      // under which it stands
     Taps* taps;
     const Tap* only;     // the first one before a call, if `call_before` is how it is called
-    PyObject* weak_references;
     Py_ssize_t offset;   // of the original's own vectorcall function; 0: it has none
     bool has_target;     // the first argument is the object whose method it is
     bool bound_by_get;   // the original is no function of its target, but something that gives one
@@ -36,8 +34,8 @@ Advice* as_advice(PyObject* object) { return reinterpret_cast<Advice*>(object); 
 
 PyObject* call_bound(const Advice* self, PyObject* const* args, std::size_t flags, PyObject* names) {
     const Py_ssize_t given = PyVectorcall_NARGS(flags);
-    if (given == 0) return PyObject_Vectorcall(self->original, args, flags, names);
-    const Owned bound(Py_TYPE(self->original)->tp_descr_get(self->original, args[0], reinterpret_cast<PyObject*>(Py_TYPE(args[0]))));
+    if (given == 0) return PyObject_Vectorcall(self->base.original, args, flags, names);
+    const Owned bound(Py_TYPE(self->base.original)->tp_descr_get(self->base.original, args[0], reinterpret_cast<PyObject*>(Py_TYPE(args[0]))));
     if (!bound) return nullptr;
     return PyObject_Vectorcall(bound.get(), args + 1, static_cast<std::size_t>(given - 1) | PY_VECTORCALL_ARGUMENTS_OFFSET, names);
 }
@@ -47,11 +45,11 @@ inline PyObject* call_original(const Advice* self, PyObject* const* args, std::s
     if (depth.refused()) return nullptr;
     if (self->offset > 0) {
         vectorcallfunc function = nullptr;
-        std::memcpy(&function, reinterpret_cast<const char*>(self->original) + self->offset, sizeof function);
-        if (function != nullptr) return function(self->original, args, flags, names);
+        std::memcpy(&function, reinterpret_cast<const char*>(self->base.original) + self->offset, sizeof function);
+        if (function != nullptr) return function(self->base.original, args, flags, names);
     }
     if (self->bound_by_get) return call_bound(self, args, flags, names);
-    return PyObject_Vectorcall(self->original, args, flags, names);
+    return PyObject_Vectorcall(self->base.original, args, flags, names);
 }
 
 Occasion occasion_of(PyObject* object, PyObject* const* args, std::size_t flags, PyObject* names) {
@@ -66,7 +64,7 @@ Occasion occasion_of(PyObject* object, PyObject* const* args, std::size_t flags,
     }
     at.names = names;
     at.place = object;
-    at.name = self->name;
+    at.name = self->base.name;
     return at;
 }
 
@@ -93,29 +91,7 @@ void use(Advice* self, Taps* taps) {
     self->vectorcall = taps->empty() ? call_unobserved : self->only != nullptr ? call_before : call;
 }
 
-// ---- standing for the original ----
-
-bool is_own(PyObject* name) {
-    for (const char* own : {"__call__", "__get__", "__reduce__", "__reduce_ex__"})
-        if (PyUnicode_CompareWithASCIIString(name, own) == 0) return true;
-    return false;
-}
-
-PyObject* get_attribute(PyObject* object, PyObject* name) {
-    if (is_own(name) && (Py_TYPE(object) == binding_type || PyUnicode_CompareWithASCIIString(name, "__get__") != 0))
-        return PyObject_GenericGetAttr(object, name);
-    return PyObject_GetAttr(as_advice(object)->original, name);
-}
-
-int set_attribute(PyObject* object, PyObject* name, PyObject* value) { return PyObject_SetAttr(as_advice(object)->original, name, value); }
-
-PyObject* represent(PyObject* object) { return PyObject_Repr(as_advice(object)->original); }
-
-Py_hash_t hash(PyObject* object) { return PyObject_Hash(as_advice(object)->original); }
-
-PyObject* bare(PyObject* object) { return PyObject_TypeCheck(object, advice_type) ? as_advice(object)->original : object; }
-
-PyObject* compare(PyObject* left, PyObject* right, int how) { return PyObject_RichCompare(bare(left), bare(right), how); }
+// ---- binding ----
 
 PyObject* bind(PyObject* object, PyObject* instance, PyObject* type) {
     // Of a class, not of an instance; None has methods too.
@@ -123,27 +99,16 @@ PyObject* bind(PyObject* object, PyObject* instance, PyObject* type) {
     return of_class ? Py_NewRef(object) : PyMethod_New(object, instance);
 }
 
-// Functions are pickled by their names, and so is what stands for one.
-PyObject* reduce(PyObject* object, PyObject* protocol) {
-    PyObject* original = as_advice(object)->original;
-    if (PyFunction_Check(original)) return PyObject_GetAttrString(original, "__qualname__");
-    return PyObject_CallMethod(original, "__reduce_ex__", "O", protocol);
-}
-
-PyObject* reduce_plainly(PyObject* object, PyObject*) {
-    const Owned protocol(PyLong_FromLong(2));
-    return protocol ? reduce(object, protocol.get()) : nullptr;
-}
-
 // ---- making ----
 
 PyObject* make(PyTypeObject*, PyObject* args, PyObject* named) {
-    static const char* keywords[] = {"original", "taps", "kind", "name", nullptr};
+    static const char* keywords[] = {"original", "taps", "kind", "name", "before", nullptr};
     PyObject* original = nullptr;
     PyObject* taps = nullptr;
     const char* kind = "function";
     PyObject* name = nullptr;
-    if (!PyArg_ParseTupleAndKeywords(args, named, "OO|sU", const_cast<char**>(keywords), &original, &taps, &kind, &name)) return nullptr;
+    PyObject* before = nullptr;
+    if (!PyArg_ParseTupleAndKeywords(args, named, "OO|sUO", const_cast<char**>(keywords), &original, &taps, &kind, &name, &before)) return nullptr;
     const bool has_target = std::strcmp(kind, "method") == 0;
     if (!has_target && std::strcmp(kind, "function") != 0) return PyErr_Format(PyExc_ValueError, "an advice is of a function or a method, not of a %s", kind);
     if (!PyCallable_Check(original) && Py_TYPE(original)->tp_descr_get == nullptr) return PyErr_Format(PyExc_TypeError, "%R cannot be called", original);
@@ -157,10 +122,7 @@ PyObject* make(PyTypeObject*, PyObject* args, PyObject* named) {
         served->drop();
         return nullptr;
     }
-    self->original = Py_NewRef(original);
-    self->name = name != nullptr ? Py_NewRef(name) : PyObject_GetAttrString(original, "__name__");
-    if (self->name == nullptr) PyErr_Clear();
-    if (self->name != nullptr && PyUnicode_CheckExact(self->name)) PyUnicode_InternInPlace(&self->name);
+    begin_stand_in(&self->base, original, before, name);
     self->has_target = has_target;
     const unsigned long flags = PyType_GetFlags(Py_TYPE(original));
     self->bound_by_get = has_target && type == binding_type && (flags & Py_TPFLAGS_METHOD_DESCRIPTOR) == 0 &&
@@ -171,10 +133,9 @@ PyObject* make(PyTypeObject*, PyObject* args, PyObject* named) {
 }
 
 int traverse(PyObject* object, visitproc visit, void* arg) {
-    const Advice* self = as_advice(object);
-    Py_VISIT(Py_TYPE(object));
-    Py_VISIT(self->original);
-    return self->taps != nullptr ? self->taps->traverse(visit, arg) : 0;
+    const Taps* taps = as_advice(object)->taps;
+    const int stop = taps != nullptr ? taps->traverse(visit, arg) : 0;
+    return stop != 0 ? stop : traverse_stand_in(object, visit, arg);
 }
 
 // The original stays as long as the advice: whoever still calls one gets the other.
@@ -186,29 +147,16 @@ int clear(PyObject* object) {
 }
 
 void dealloc(PyObject* object) {
-    PyTypeObject* type = Py_TYPE(object);
     PyObject_GC_UnTrack(object);
-    Advice* self = as_advice(object);
-    if (self->weak_references != nullptr) PyObject_ClearWeakRefs(object);
     clear(object);
-    Py_CLEAR(self->original);
-    Py_CLEAR(self->name);
-    type->tp_free(object);
-    Py_DECREF(type);
+    end_stand_in(object);
 }
 
 // ---- types ----
 
 PyMemberDef members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(Advice, vectorcall), READONLY, nullptr},
-    {"__weaklistoffset__", T_PYSSIZET, offsetof(Advice, weak_references), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr},
-};
-
-PyMethodDef methods[] = {
-    {"__reduce_ex__", reduce, METH_O, nullptr},
-    {"__reduce__", reduce_plainly, METH_NOARGS, nullptr},
-    {nullptr, nullptr, 0, nullptr},
 };
 
 template <class Function>
@@ -225,18 +173,12 @@ bool make_types(PyObject* module) {
         {Py_tp_dealloc, slot(dealloc)},
         {Py_tp_traverse, slot(traverse)},
         {Py_tp_clear, slot(clear)},
-        {Py_tp_getattro, slot(get_attribute)},
-        {Py_tp_setattro, slot(set_attribute)},
-        {Py_tp_repr, slot(represent)},
-        {Py_tp_hash, slot(hash)},
-        {Py_tp_richcompare, slot(compare)},
         {Py_tp_members, members},
-        {Py_tp_methods, methods},
         {Py_tp_doc, const_cast<char*>("Stands for a callable and serves the taps on it.")},
         {0, nullptr},
     };
     PyType_Spec spec = {"mopsus._core.Advice", sizeof(Advice), 0, kFlags | Py_TPFLAGS_BASETYPE, slots};
-    advice_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+    advice_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpecWithBases(&spec, reinterpret_cast<PyObject*>(stand_in_type)));
     if (advice_type == nullptr) return false;
     PyType_Slot binding_slots[] = {
         {Py_tp_descr_get, slot(bind)},
@@ -258,11 +200,6 @@ Advice* checked(PyObject* object) {
     return nullptr;
 }
 
-PyObject* advised(PyObject*, PyObject* object) {
-    const Advice* self = checked(object);
-    return self != nullptr ? Py_NewRef(self->original) : nullptr;
-}
-
 PyObject* taps_of(PyObject*, PyObject* object) {
     const Advice* self = checked(object);
     if (self == nullptr) return nullptr;
@@ -274,7 +211,7 @@ PyObject* serve(PyObject*, PyObject* args) {
     PyObject* taps = nullptr;
     if (!PyArg_ParseTuple(args, "OO", &object, &taps)) return nullptr;
     Advice* self = checked(object);
-    Taps* made = self != nullptr ? Taps::make(taps, self->original, self->has_target) : nullptr;
+    Taps* made = self != nullptr ? Taps::make(taps, self->base.original, self->has_target) : nullptr;
     if (made == nullptr) return nullptr;
     Taps* before = self->taps;
     use(self, made);
@@ -311,7 +248,6 @@ PyObject* unobserved(PyObject*, PyObject* const* args, Py_ssize_t given, PyObjec
 PyMethodDef functions[] = {
     {"unobserved", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(unobserved)), METH_FASTCALL | METH_KEYWORDS,
      "Call a function with what it does in this thread being nobody's event."},
-    {"advised", advised, METH_O, "What an advice stands for."},
     {"taps", taps_of, METH_O, "The taps that an advice serves."},
     {"serve", serve, METH_VARARGS, "Give an advice other taps."},
     {"skip", leave_out, METH_O, "Leave out what an `around` event is about, with this result; False if there is nothing to leave out."},

@@ -104,7 +104,7 @@ def _remarks(outcome: Outcome, resolver: Resolver) -> Iterator[str]:
         yield "give the parameter a type: only ends of objects of known classes are seen"
     elif cut.kind in program.CALLS:
         for dotted in _unseen(outcome):
-            is_class = bool(resolver.classes((dotted,)))
+            is_class = len(resolver.classes((dotted,))) > 0
             yield f"{dotted}: " + (
                 f"it is a class, and making objects of it is new({dotted})"
                 if is_class

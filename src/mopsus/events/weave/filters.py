@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from types import CodeType, FrameType
 from typing import Any, TypeAlias
 
+from mopsus._core import Classes
 from mopsus.events.weave.patterns import Glob
 
 Filter: TypeAlias = "Callable[[tuple[Any, ...], Mapping[str, Any], FrameType | None], bool]"
@@ -53,27 +54,28 @@ def thread_named(name: str) -> Filter:
     return lambda arguments, named, frame: threading.current_thread().name == name
 
 
-def thread_of(types: tuple[type, ...]) -> Filter:
+def thread_of(types: Classes) -> Filter:
     """Is the current thread of one of these classes?"""
-    return lambda arguments, named, frame: isinstance(threading.current_thread(), types)
+    return lambda arguments, named, frame: types.holds(threading.current_thread())
 
 
-def task_of(types: tuple[type, ...]) -> Filter:
+def task_of(types: Classes) -> Filter:
     """Is there a current task of asyncio, of one of these classes?"""
 
     def decide(arguments: tuple[Any, ...], named: Mapping[str, Any], frame: FrameType | None) -> bool:
         asyncio = sys.modules.get("asyncio")
         try:
-            return asyncio is not None and isinstance(asyncio.current_task(), types)
+            task = asyncio.current_task() if asyncio is not None else None
+            return task is not None and types.holds(task)
         except RuntimeError:  # no loop is running here
             return False
 
     return decide
 
 
-def target_of(types: tuple[type, ...]) -> Filter:
+def target_of(types: Classes) -> Filter:
     """Is the target of one of these classes?"""
-    return lambda arguments, named, frame: bool(arguments) and isinstance(arguments[0], types)
+    return lambda arguments, named, frame: bool(arguments) and types.holds(arguments[0])
 
 
 def argument_count(least: int, most: int | None, *, has_target: bool) -> Filter:
