@@ -21,7 +21,7 @@ from typing import Any, TypeAlias, cast
 
 from mopsus.events.weave.cache import CodeCache, Rewritten
 from mopsus.events.weave.joinpoints import Operation, Weaving
-from mopsus.events.weave.rewrite import Plan, rewrite
+from mopsus.events.weave.rewrite import ITERTOOLS, MAKERS, Plan, rewrite
 from mopsus.events.weave.sites import SITES, concerns
 
 Prepare: TypeAlias = "Callable[[ast.Module, bytes], object]"
@@ -58,7 +58,7 @@ class Hook:
         plan = _FINDER.plan("__main__", definitions, own=True)
         made = _FINDER.compile(source, path, "__main__", plan) if plan and _candidate(source, plan) else None
         if made is not None:
-            SITES.need("__main__", made[0], own=True)
+            SITES.need("__main__", *made, own=True)
         return (made and made[1]) or compile(source, path, "exec", dont_inherit=True)
 
 
@@ -111,7 +111,7 @@ class _Finder(MetaPathFinder):
             if made is None:
                 return None
             self.cache.store(path, key, *stamp, made)
-        SITES.need(module, made[0], own=own)
+        SITES.need(module, *made, own=own)
         return made[1]
 
     def compile(
@@ -143,7 +143,7 @@ def rewritten_code(path: str, module: str, prepare: Prepare) -> CodeType | None:
     made = _FINDER.compile(source, path, module, plan, prepare) if plan and _candidate(source, plan) else None
     if made is None:
         return None
-    SITES.need(module, made[0], own=own)
+    SITES.need(module, *made, own=own)
     return made[1]
 
 
@@ -187,9 +187,10 @@ def _hide_from_tracebacks(*functions: FunctionType) -> None:
 _hide_from_tracebacks(cast(FunctionType, _call_with_frames_removed), cast(FunctionType, _WeavingLoader.exec_module))
 
 
+_ITERATION = rb"\bfor\b|\biter\b|\*|\byield\b|,[^=\n]*=|[\])][ \t]*=[^=]|\bas\s*[(\[]"
 _CANDIDATES = {
-    Operation.ITER: rb"\bfor\b|\biter\b|\*|\byield\b|,[^=\n]*=",
-    Operation.NEXT: rb"\bfor\b|\bnext\b|\*|\byield\b|,[^=\n]*=",
+    Operation.ITER: _ITERATION,
+    Operation.NEXT: _ITERATION + rb"|\bnext\b|\b(?:" + "|".join((*MAKERS, ITERTOOLS)).encode() + rb")\b",
     Operation.GET_ITEM: rb"\[",
     Operation.SET_ITEM: rb"\[",
     Operation.DELETE_ITEM: rb"\[",
