@@ -11,6 +11,9 @@ namespace mopsus::python {
 
 namespace {
 
+// Borrowed; None when it is dead.
+PyObject* referent(const Owned& weak) { return reinterpret_cast<PyWeakReference*>(weak.get())->wr_object; }
+
 struct Members {
     // By address, each with a weak reference: another class may have come to the same address.
     std::unordered_map<PyTypeObject*, Owned> by_address;
@@ -20,11 +23,11 @@ struct Members {
 
     bool has(PyTypeObject* type) const {
         const auto found = by_address.find(type);
-        return found != by_address.end() && PyWeakref_GET_OBJECT(found->second.get()) == reinterpret_cast<PyObject*>(type);
+        return found != by_address.end() && referent(found->second) == reinterpret_cast<PyObject*>(type);
     }
     void prune() {
         std::erase_if(peculiar, [&](PyTypeObject* type) { return !has(type); });
-        std::erase_if(by_address, [](const auto& each) { return PyWeakref_GET_OBJECT(each.second.get()) == Py_None; });
+        std::erase_if(by_address, [](const auto& each) { return referent(each.second) == Py_None; });
         pruned_at = std::max<std::size_t>(16, 2 * by_address.size());
     }
 };

@@ -140,7 +140,8 @@ bool Tap::send(PyObject* const* values) const {
             const PyMonitor::Quiet quiet = emission.monitor->emit_quietly(emission.event, values[0]);
             if (quiet != PyMonitor::Quiet::No) return quiet == PyMonitor::Quiet::Done || forgiven();
         }
-        return emission.monitor->emit(emission.event, values) || forgiven();
+        const auto wait = moment == Moment::Around ? PyMonitor::Wait::Always : PyMonitor::Wait::IfAsked;
+        return emission.monitor->emit(emission.event, values, wait) || forgiven();
     }
     const Unobserved unobserved;
     const Owned done(PyObject_Vectorcall(emit.get(), values, sources.size(), nullptr));

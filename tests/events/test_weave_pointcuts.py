@@ -439,3 +439,60 @@ def test_module_functions_by_wildcard_are_those_defined_there(program):
         module.a()
         module.b()
     assert seen.names == ["any", "any"]
+
+
+@pytest.mark.parametrize("modifier", ["", "unsynchronized "])
+def test_around_is_decided_while_another_thread_is_being_handled(program, modifier):
+    """What is left out must be known before it happens, however busy the monitor is."""
+    name = program(
+        "import threading\nbusy, go = threading.Event(), threading.Event()\n"
+        "def slow():\n    return 0\ndef wait():\n    busy.set()\n    go.wait(5)\ndef guarded():\n    return 1\n"
+    )
+    text = f"""
+    import {name}
+    {modifier}Guard() {{
+        event slow before() : call({name}.slow) {{ {name}.wait() }}
+        event guarded around() : call({name}.guarded) {{ __SKIP(42) }}
+    }}"""
+    module = importlib.import_module(name)
+    got = []
+    with mopsus.weave(mopsus.parse(text)):
+        first = threading.Thread(target=module.slow)
+        first.start()
+        assert module.busy.wait(5)
+        second = threading.Thread(target=lambda: got.append(module.guarded()))
+        second.start()
+        second.join(0.05)
+        module.go.set()
+        second.join(5)
+        first.join(5)
+    assert got == [42]
+
+
+def test_what_a_handler_leaves_out_is_its_own_threads(program):
+    """While one handler runs, a verdict of another thread comes: its handler runs where it came from."""
+    name = program(
+        "import threading\nbusy, go = threading.Event(), threading.Event()\n"
+        "def slow():\n    return 0\ndef wait():\n    busy.set()\n    go.wait(5)\ndef guarded():\n    return 1\n"
+    )
+    text = f"""
+    import {name}
+    Slow(x) {{
+        event slow before(x) : call({name}.slow) && thread(x)
+        event guarded around(x) : call({name}.guarded) && thread(x)
+        fsm : start [ slow -> busy  guarded -> held ] busy [] held []
+        @busy {{ {name}.wait() }}
+        @held {{ __SKIP(42) }}
+    }}"""
+    module = importlib.import_module(name)
+    got = []
+    with mopsus.weave(mopsus.parse(text)):
+        first = threading.Thread(target=lambda: got.append(module.slow()))
+        first.start()
+        assert module.busy.wait(5)
+        second = threading.Thread(target=lambda: got.append(module.guarded()))
+        second.start()
+        second.join(5)
+        module.go.set()
+        first.join(5)
+    assert got == [42, 0]
