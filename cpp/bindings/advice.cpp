@@ -22,23 +22,17 @@ struct Advice {
     const Tap* only;     // the first one before a call, if `call_before` is how it is called
     Py_ssize_t offset;   // of the original's own vectorcall function; 0: it has none
     bool has_target;     // the first argument is the object whose method it is
-    bool bound_by_get;   // the original is no function of its target, but something that gives one
+    PyObject* place;     // of what an original has given for an object: the advice on that original, and the object
+    PyObject* target;
 };
 
 PyTypeObject* advice_type = nullptr;
 PyTypeObject* binding_type = nullptr;  // of those whose original binds to instances, as functions do
+PyTypeObject* giving_type = nullptr;   // of those whose original gives something of its own for an instance or class
 
 Advice* as_advice(PyObject* object) { return reinterpret_cast<Advice*>(object); }
 
 // ---- calling ----
-
-PyObject* call_bound(const Advice* self, PyObject* const* args, std::size_t flags, PyObject* names) {
-    const Py_ssize_t given = PyVectorcall_NARGS(flags);
-    if (given == 0) return PyObject_Vectorcall(self->base.original, args, flags, names);
-    const Owned bound(Py_TYPE(self->base.original)->tp_descr_get(self->base.original, args[0], reinterpret_cast<PyObject*>(Py_TYPE(args[0]))));
-    if (!bound) return nullptr;
-    return PyObject_Vectorcall(bound.get(), args + 1, static_cast<std::size_t>(given - 1) | PY_VECTORCALL_ARGUMENTS_OFFSET, names);
-}
 
 inline PyObject* call_original(const Advice* self, PyObject* const* args, std::size_t flags, PyObject* names) {
     const Depth depth;
@@ -48,7 +42,6 @@ inline PyObject* call_original(const Advice* self, PyObject* const* args, std::s
         std::memcpy(&function, reinterpret_cast<const char*>(self->base.original) + self->offset, sizeof function);
         if (function != nullptr) return function(self->base.original, args, flags, names);
     }
-    if (self->bound_by_get) return call_bound(self, args, flags, names);
     return PyObject_Vectorcall(self->base.original, args, flags, names);
 }
 
@@ -84,6 +77,18 @@ PyObject* call_unobserved(PyObject* object, PyObject* const* args, std::size_t f
     return call_original(as_advice(object), args, flags, names);
 }
 
+PyObject* call_given(PyObject* object, PyObject* const* args, std::size_t flags, PyObject* names) {
+    const Advice* self = as_advice(object);
+    Occasion at;
+    at.target = self->target;
+    at.positional = PyVectorcall_NARGS(flags);
+    at.arguments = args;
+    at.names = names;
+    at.place = self->place;
+    at.name = as_stand_in(self->place)->name;
+    return perform(as_advice(self->place)->taps, at, [&] { return call_original(self, args, flags, names); });
+}
+
 void use(Advice* self, Taps* taps) {
     self->taps = taps;
     const bool one = taps->before.size() == 1 && taps->size() == 1;
@@ -99,7 +104,33 @@ PyObject* bind(PyObject* object, PyObject* instance, PyObject* type) {
     return of_class ? Py_NewRef(object) : PyMethod_New(object, instance);
 }
 
+Py_ssize_t vectorcall_offset(PyObject* original) {
+    return (PyType_GetFlags(Py_TYPE(original)) & Py_TPFLAGS_HAVE_VECTORCALL) != 0 ? Py_TYPE(original)->tp_vectorcall_offset : 0;
+}
+
+// An advice on what the original gives, or just that if it cannot be called.
+PyObject* give(PyObject* object, PyObject* instance, PyObject* type) {
+    PyObject* original = as_stand_in(object)->original;
+    Owned given(Py_TYPE(original)->tp_descr_get(original, instance, type));
+    if (!given || !PyCallable_Check(given.get())) return given.release();
+    auto* self = as_advice(advice_type->tp_alloc(advice_type, 0));
+    if (self == nullptr) return nullptr;
+    begin_stand_in(&self->base, given.get(), nullptr, as_stand_in(object)->name);
+    self->offset = vectorcall_offset(given.get());
+    self->place = Py_NewRef(object);
+    self->target = Py_XNewRef(instance);
+    self->vectorcall = call_given;
+    return reinterpret_cast<PyObject*>(self);
+}
+
 // ---- making ----
+
+PyTypeObject* kind_of(PyObject* original, bool has_target) {
+    // A bound method binds no more.
+    if (Py_TYPE(original)->tp_descr_get == nullptr || PyMethod_Check(original)) return advice_type;
+    const bool as_function = (PyType_GetFlags(Py_TYPE(original)) & Py_TPFLAGS_METHOD_DESCRIPTOR) != 0 || Py_TYPE(original) == &PyClassMethodDescr_Type;
+    return as_function || !has_target ? binding_type : giving_type;
+}
 
 PyObject* make(PyTypeObject*, PyObject* args, PyObject* named) {
     static const char* keywords[] = {"original", "taps", "kind", "name", "before", nullptr};
@@ -115,8 +146,7 @@ PyObject* make(PyTypeObject*, PyObject* args, PyObject* named) {
     Taps* served = Taps::make(taps, original, has_target);
     if (served == nullptr) return nullptr;
 
-    // A bound method binds no more.
-    PyTypeObject* type = Py_TYPE(original)->tp_descr_get != nullptr && !PyMethod_Check(original) ? binding_type : advice_type;
+    PyTypeObject* type = kind_of(original, has_target);
     auto* self = as_advice(type->tp_alloc(type, 0));
     if (self == nullptr) {
         served->drop();
@@ -124,10 +154,7 @@ PyObject* make(PyTypeObject*, PyObject* args, PyObject* named) {
     }
     begin_stand_in(&self->base, original, before, name);
     self->has_target = has_target;
-    const unsigned long flags = PyType_GetFlags(Py_TYPE(original));
-    self->bound_by_get = has_target && type == binding_type && (flags & Py_TPFLAGS_METHOD_DESCRIPTOR) == 0 &&
-                         Py_TYPE(original) != &PyClassMethodDescr_Type;
-    self->offset = (flags & Py_TPFLAGS_HAVE_VECTORCALL) != 0 && !self->bound_by_get ? Py_TYPE(original)->tp_vectorcall_offset : 0;
+    self->offset = vectorcall_offset(original);
     use(self, served);
     return reinterpret_cast<PyObject*>(self);
 }
@@ -135,6 +162,8 @@ PyObject* make(PyTypeObject*, PyObject* args, PyObject* named) {
 int traverse(PyObject* object, visitproc visit, void* arg) {
     const Taps* taps = as_advice(object)->taps;
     const int stop = taps != nullptr ? taps->traverse(visit, arg) : 0;
+    Py_VISIT(as_advice(object)->place);
+    Py_VISIT(as_advice(object)->target);
     return stop != 0 ? stop : traverse_stand_in(object, visit, arg);
 }
 
@@ -143,6 +172,8 @@ int clear(PyObject* object) {
     Advice* self = as_advice(object);
     self->vectorcall = call_unobserved;
     if (Taps* taps = std::exchange(self->taps, nullptr); taps != nullptr) taps->drop();
+    Py_CLEAR(self->place);
+    Py_CLEAR(self->target);
     return 0;
 }
 
@@ -189,7 +220,10 @@ bool make_types(PyObject* module) {
     };
     PyType_Spec binding_spec = {"mopsus._core.BindingAdvice", sizeof(Advice), 0, kFlags | Py_TPFLAGS_METHOD_DESCRIPTOR, binding_slots};
     binding_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpecWithBases(&binding_spec, reinterpret_cast<PyObject*>(advice_type)));
-    return binding_type != nullptr && PyModule_AddObjectRef(module, "Advice", reinterpret_cast<PyObject*>(advice_type)) == 0;
+    binding_slots[0].pfunc = slot(give);
+    PyType_Spec giving_spec = {"mopsus._core.GivingAdvice", sizeof(Advice), 0, kFlags, binding_slots};
+    giving_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpecWithBases(&giving_spec, reinterpret_cast<PyObject*>(advice_type)));
+    return binding_type != nullptr && giving_type != nullptr && PyModule_AddObjectRef(module, "Advice", reinterpret_cast<PyObject*>(advice_type)) == 0;
 }
 
 // ---- what is done with an advice ----

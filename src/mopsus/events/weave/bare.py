@@ -21,7 +21,7 @@ _dict = _OF_TYPES["__dict__"].__get__
 _name = _OF_TYPES["__name__"].__get__
 _qualname = _OF_TYPES["__qualname__"].__get__
 _flags = _OF_TYPES["__flags__"].__get__
-_HEAP, _IMMUTABLE = 1 << 9, 1 << 8
+_HEAP, _IMMUTABLE, _METHOD_DESCRIPTOR = 1 << 9, 1 << 8, 1 << 17
 
 
 def is_class(value: object) -> TypeGuard[type]:
@@ -60,6 +60,11 @@ def module_name(cls: type) -> str:
 def looked_up(value: object, attribute: str) -> bool:
     """Does the type of a value have a special method of that name?"""
     return any(attribute in members(base) for base in bases(type(value)))
+
+
+def is_function_like(value: object) -> bool:
+    """Does it become a method of an instance just as a function does?"""
+    return bool(_flags(type(value)) & _METHOD_DESCRIPTOR)
 
 
 def is_open(cls: type) -> bool:

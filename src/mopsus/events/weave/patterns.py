@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from types import BuiltinFunctionType, FunctionType, ModuleType
+from types import BuiltinFunctionType, ClassMethodDescriptorType, FunctionType, ModuleType
 from typing import TypeVar
 from weakref import WeakSet
 
@@ -29,6 +29,7 @@ _OWN = "mopsus"
 _MAIN = frozenset({"__main__", "__mp_main__"})
 _FACTORIES: dict[str, Callable[[], object]] = {"Lock": threading.Lock, "RLock": threading.RLock}
 """Functions of `threading` that stand for the classes of what they make."""
+_WRAPPED = classmethod | staticmethod | ClassMethodDescriptorType | _core.Advice
 _STAND_INS: WeakSet[Callable[..., object]] = WeakSet()
 PROTOCOL_INIT: FunctionType | None = getattr(typing, "_no_init_or_replace_init", None)
 """What protocols have as `__init__`: it looks for the one to call by comparing all with itself, so it must stay."""
@@ -167,7 +168,7 @@ def is_method(value: object) -> bool:
 def is_plain_method(value: object) -> bool:
     """The same for one that was not asked for by its name: an object that can also be called, but is more than a
     function, such as `typing.Callable`, is none."""
-    return is_method(value) and bare.looked_up(value, "__get__") and not bare.is_open(type(value))
+    return is_method(value) and (bare.is_function_like(value) or issubclass(type(value), _WRAPPED))
 
 
 def is_accessor(value: object) -> bool:
