@@ -272,6 +272,15 @@ def test_pools_of_threads_end(folder):
     assert "2 violations" in done.stderr, done.stderr
 
 
+def test_specs_of_traces_only_are_refused(folder):
+    (folder / "trace.mop").write_text("Trace(i) { event a(i) ere : a }\n")
+    (folder / "empty.py").write_text("print('ran')\n")
+    done = mopsus(folder, "trace.mop", "--", "empty.py")
+    assert done.returncode == 2
+    assert "error[WEAVE-002]: no event of Trace is at a point of a program" in done.stderr
+    assert not done.stdout
+
+
 def test_spec_that_saw_nothing_is_named(folder):
     (folder / "door.mop").write_text(SPEC + "\nTrace(i) { event a(i) ere : a }\n")
     (folder / "empty.py").write_text("pass\n")

@@ -178,6 +178,18 @@ def test_nothing_to_weave(wrong):
     assert caught.value.code == "WEAVE-002"
 
 
+def test_specs_of_traces_only_are_refused():
+    traces = spec("S(i) { event a(i) ere : a }\nT(i) { event b(i) : named(\"x\") ere : b }")
+    with pytest.raises(mopsus.MopsusError, match="no event of S, T is at a point of a program") as caught:
+        mopsus.weave(traces)
+    assert caught.value.code == "WEAVE-002"
+    assert "mopsus check" in str(caught.value.hint)
+    # In company they wait for events that somebody sends by hand.
+    with mopsus.weave(traces, spec("U { event a after() : endProgram() ere : a }")) as woven:
+        woven.monitors["S"].emit("a", i=1)
+    assert [verdict.spec for verdict in woven.verdicts] == ["S", "U"]
+
+
 def test_twice_at_once_is_refused():
     woven = mopsus.weave(spec("S { event a after() : endProgram() ere : a }"))
     with woven, pytest.raises(mopsus.MopsusError):

@@ -20,7 +20,9 @@ from mopsus.events.weave.joinpoints import Advised, From, Moment, Operation, Rew
 from mopsus.events.weave.patterns import Scope
 from mopsus.events.weave.place import Placements
 from mopsus.events.weave.plan import Cut, Resolver, make_cuts
+from mopsus.model import MopsusError, Spec
 from mopsus.monitor import Monitor
+from mopsus.spec.program import is_program
 
 _Key: TypeAlias = "tuple[int, str, Operation]"
 T = TypeVar("T")
@@ -35,6 +37,12 @@ def _unobserved(method: Callable[P, T]) -> Callable[P, T]:
         return _core.unobserved(method, *args, **kwargs)
 
     return call
+
+
+class WeaveError(MopsusError):
+    """What was given cannot be woven."""
+
+    code = "WEAVE-002"
 
 
 @dataclass(slots=True)
@@ -74,6 +82,7 @@ class Weaver:
     """
 
     def __init__(self, monitors: Mapping[str, Monitor]) -> None:
+        require_program_events(monitor.spec for monitor in monitors.values())
         self.monitors = dict(monitors)
         self._lock = RLock()
         self.resolver = Resolver()
@@ -252,6 +261,13 @@ def _name(holder: object) -> str:
     return patterns.full_name(holder) if bare.is_class(holder) else str(getattr(holder, "__name__", holder))
 
 
-def weavable(monitors: Iterable[Monitor]) -> bool:
-    """Is any event of theirs tied to points of a program?"""
-    return any(make_cuts(monitor.spec, monitor.event) for monitor in monitors)
+def require_program_events(specs: Iterable[Spec]) -> None:
+    """Refuse specs of which none has an event at a point of a program: they would watch nothing."""
+    listed = list(specs)
+    if not any(is_program(event.pointcut) for spec in listed for event in spec.events):
+        names = ", ".join(spec.name for spec in listed)
+        raise WeaveError(
+            f"no event of {names} is at a point of a program",
+            hint="say when an event happens, as in `event e before(x) : call(Class.method) && target(x)`; "
+            "events of traces are checked by `mopsus check`",
+        )
