@@ -7,7 +7,7 @@ change the program. Here only the interpreter is asked.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from types import FunctionType
 from typing import Any, Generic, TypeGuard, TypeVar, cast
 from weakref import ref
@@ -104,15 +104,3 @@ class WeaklyById(Generic[K, V]):
 
         by_id[number] = ref(key, forget), value
         return value
-
-    def __contains__(self, key: K) -> bool:
-        return id(key) in self._by_id
-
-    def __iter__(self) -> Iterator[K]:
-        for kept, _ in tuple(self._by_id.values()):
-            key = kept()
-            if key is not None:
-                yield key
-
-    def __len__(self) -> int:
-        return len(self._by_id)

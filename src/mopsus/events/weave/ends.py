@@ -9,7 +9,7 @@ from mopsus._core import Classes
 from mopsus.events.weave import bare, patterns
 from mopsus.events.weave.joinpoints import Advised, From, Moment
 from mopsus.events.weave.patterns import Scope
-from mopsus.events.weave.plan import Cut, Resolver
+from mopsus.events.weave.plan import Cut, Resolver, parse_types
 from mopsus.spec import program
 
 _THREAD_BODY = "_bootstrap_inner"
@@ -39,7 +39,7 @@ def mortals(cut: Cut) -> program.Pattern:
     point = cut.case.points[0]
     name = program.subject(point)
     declared = next((p.type for p in cut.spec.parameters if p.name == name), None)
-    pattern = point.argument if declared is None and name not in cut.event.parameters else program.parse_types(declared)
+    pattern = point.argument if declared is None and name not in cut.event.parameters else parse_types(declared)
     return tuple(program.Dotted(dotted.parts, len(dotted.parts) - 1) for dotted in pattern)
 
 

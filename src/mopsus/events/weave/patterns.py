@@ -29,7 +29,7 @@ _OWN = "mopsus"
 _MAIN = frozenset({"__main__", "__mp_main__"})
 _FACTORIES: dict[str, Callable[[], object]] = {"Lock": threading.Lock, "RLock": threading.RLock}
 """Functions of `threading` that stand for the classes of what they make."""
-_WRAPPED = classmethod | staticmethod | ClassMethodDescriptorType | _core.Advice
+_WRAPPED: tuple[type, ...] = (classmethod, staticmethod, ClassMethodDescriptorType, _core.Advice)
 _STAND_INS: WeakSet[Callable[..., object]] = WeakSet()
 PROTOCOL_INIT: FunctionType | None = getattr(typing, "_no_init_or_replace_init", None)
 """What protocols have as `__init__`: it looks for the one to call by comparing all with itself, so it must stay."""
@@ -158,9 +158,7 @@ def is_function(value: object) -> bool:
 
 def is_method(value: object) -> bool:
     """Is it something that a class calls as a method?"""
-    if bare.is_class(value) or issubclass(type(value), property | _core.Accessor):
-        return False
-    if not (callable(value) or issubclass(type(value), classmethod | staticmethod)):
+    if bare.is_class(value) or is_accessor(value) or not (callable(value) or bare.looked_up(value, "__get__")):
         return False
     return not isinstance(value, BuiltinFunctionType) or value.__name__ == "__new__"
 
@@ -306,7 +304,7 @@ class _ClassNames:
         named = self._named.get(cls)
         if named is None:
             named = self._named.set(cls, self._is_named(cls))
-        return named or cls in self._by_path
+        return named or self._by_path.get(cls) is not None
 
     def _is_named(self, cls: type) -> bool:
         name = bare.module_name(cls)

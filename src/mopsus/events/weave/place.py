@@ -34,30 +34,33 @@ class Placements:
 
     def __init__(self) -> None:
         self._taps: dict[_Place, dict[Operation, list[Tap]]] = {}
+        self._dead: list[_Place] = []
 
-    def put(self, wanted: Iterable[Advised]) -> list[Obstacle | None]:
+    def put(self, wanted: Iterable[Advised], *, everywhere: bool = True) -> list[Obstacle | None]:
         """Put advice at these places; for each None, or why it cannot be there.
 
-        Names under which other loaded modules know the same functions are served too. It costs one search through all
-        loaded modules, so that it is better to put many at once.
+        `everywhere`: names under which other loaded modules know the same functions are served too. It costs one search
+        through all loaded modules, so that it is better to put many at once.
         """
-        return _core.unobserved(self._put, wanted)
+        return _core.unobserved(self._put, wanted, everywhere)
 
     def undo(self) -> None:
         """Take everything away that was put here."""
         _core.unobserved(self._undo)
 
-    def _put(self, wanted: Iterable[Advised]) -> list[Obstacle | None]:
+    def _put(self, wanted: Iterable[Advised], everywhere: bool) -> list[Obstacle | None]:
         with _lock:
+            self._bury()
             fresh: Replaced = {}
             results = [self._put_one(each, fresh) for each in wanted]
-            _replace_aliases(fresh)
+            if everywhere:
+                _replace_aliases(fresh)
             return results
 
     def _undo(self) -> None:
         with _lock:
             gone: Replaced = {}
-            for place, taps in tuple(self._taps.items()):
+            for place, taps in self._taps.items():
                 for operation, mine in taps.items():
                     place.remove(operation, mine)
                 gone.update(place.leave_if_unused())
@@ -66,14 +69,18 @@ class Placements:
 
     def places(self) -> Iterator[tuple[object, str]]:
         """Where advice of this weaving stands: holder and name."""
-        for place in tuple(self._taps):
+        for place in self._taps:
             holder = place.holder()
             if holder is not None:
                 yield holder, place.name
 
     def forget(self, place: _Place) -> None:
-        """The holder of a place is dead."""
-        self._taps.pop(place, None)
+        """The holder of a place is dead. That may be at any time, so that it is only noted."""
+        self._dead.append(place)
+
+    def _bury(self) -> None:
+        while self._dead:
+            self._taps.pop(self._dead.pop(), None)
 
     def _put_one(self, wanted: Advised, fresh: Replaced) -> Obstacle | None:
         holder = _holder(wanted)
@@ -126,7 +133,8 @@ class _Place:
                 return "it is a class, and must stay one"
             if isinstance(what, property):
                 return "it is a property: its uses are get, set and delete"
-            if not callable(what) and not bare.looked_up(what, "__get__"):
+            inner = what.__func__ if isinstance(what, classmethod | staticmethod) else what
+            if not callable(inner) and not bare.looked_up(inner, "__get__"):
                 return "it cannot be called"
             if _is_fixed(holder) and (isinstance(what, types.WrapperDescriptorType) or self.name == "__new__"):
                 return "operations of built-in types are not looked up by name"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from itertools import chain
 from types import FunctionType, ModuleType
 
@@ -25,6 +25,7 @@ from mopsus.spec.program import Arguments, Branch, Dotted, Pattern
 _ITEM_METHODS = {"getitem": "__getitem__", "setitem": "__setitem__", "delitem": "__delitem__"}
 _NAMING = program.JOIN_POINTS | program.CURRENT | {"target"}
 """Primitives whose arguments are patterns of names."""
+parse_types = cache(program.parse_types)
 _LOOPS = {"iter": Operation.ITER, "next": Operation.NEXT}
 
 
@@ -128,7 +129,7 @@ class Cut:
         """Names of which a class or module must have one to be of interest; `*`: any may be."""
         if self.kind == "endObject":
             yield "*"  # a subclass may have a finaliser of its own
-        listed = [program.parse_types(parameter.type) for parameter in self.spec.parameters]
+        listed = [parse_types(parameter.type) for parameter in self.spec.parameters]
         for part in (*self.case.points, *self.case.without, *(part for part, _ in self.case.others)):
             if part.kind in _NAMING:
                 listed.append(part.argument)
@@ -150,7 +151,7 @@ class Cut:
     def _parameter_types(self) -> list[Pattern]:
         """By parameter of the event: what its values must be instances of; empty: anything."""
         declared = {parameter.name: parameter.type for parameter in self.spec.parameters}
-        return [program.parse_types(declared[name]) for name in self.event.parameters]
+        return [parse_types(declared[name]) for name in self.event.parameters]
 
     # ---- taps
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import builtins
 import functools
+import logging
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
 from threading import RLock
@@ -24,6 +26,7 @@ from mopsus.model import MopsusError, Spec
 from mopsus.monitor import Monitor
 from mopsus.spec.program import is_program
 
+_log = logging.getLogger("mopsus")
 _Key: TypeAlias = "tuple[int, str, Operation]"
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -37,6 +40,15 @@ def _unobserved(method: Callable[P, T]) -> Callable[P, T]:
         return _core.unobserved(method, *args, **kwargs)
 
     return call
+
+
+@contextmanager
+def _harmless() -> Iterator[None]:
+    """A fault of weaving is told, and is not the program's."""
+    try:
+        yield
+    except Exception:
+        _log.exception("something of the program could not be woven")
 
 
 class WeaveError(MopsusError):
@@ -114,6 +126,11 @@ class Weaver:
     @_unobserved
     def defined(self, made: T) -> T:
         """What takes the place of a function or class that was just defined."""
+        with _harmless():
+            return self._defined(made)
+        return made
+
+    def _defined(self, made: T) -> T:
         if bare.is_class(made):
             self._extend(Scope(classes=(made,)), {bare.name(made)}, complete=True)
         elif isinstance(made, FunctionType):
@@ -129,8 +146,11 @@ class Weaver:
     @_unobserved
     def module_loaded(self, module: ModuleType) -> None:
         """Weave what a module has defined."""
-        if not isinstance(module, ModuleType) or module.__name__.partition(".")[0] == "mopsus":
-            return
+        if isinstance(module, ModuleType) and module.__name__.partition(".")[0] != "mopsus":
+            with _harmless():
+                self._loaded(module)
+
+    def _loaded(self, module: ModuleType) -> None:
         names: Set[str] = vars(module).keys()
         if module.__name__ in self._awaited:
             self._awaited.discard(module.__name__)
@@ -223,7 +243,9 @@ class Weaver:
             for place in () if outcome.is_waiting else self._places(outcome.cut, scope):
                 if (place.default is None or complete) and self._is_new(outcome, place):
                     wanted.append((outcome, place))
-        for (outcome, place), obstacle in zip(wanted, self._placements.put(each for _, each in wanted), strict=True):
+        # Nobody else knows the methods of a class that was just made.
+        results = self._placements.put((each for _, each in wanted), everywhere=bool(scope.modules))
+        for (outcome, place), obstacle in zip(wanted, results, strict=True):
             where = f"{_name(place.holder)}.{place.name}"
             if obstacle is None:
                 outcome.places.append(where)
