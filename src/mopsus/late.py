@@ -1,10 +1,11 @@
-"""Packages whose names are loaded when they are first used, so that nobody pays for what he does not need."""
+"""Names that are loaded when they are first used, so that nobody pays for what is not needed."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from typing import Any
 
 
 def late_names(package: str, modules: Mapping[str, str]) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
@@ -26,3 +27,12 @@ def late_names(package: str, modules: Mapping[str, str]) -> tuple[Callable[[str]
         return sorted({*vars(sys.modules[package]), *homes})
 
     return get, list_names
+
+
+def late_function(module: str, name: str) -> Callable[..., Any]:
+    """A function that is imported when it is first called."""
+
+    def call(*arguments: Any) -> Any:  # noqa: ANN401 - it takes what the function takes
+        return getattr(import_module(module), name)(*arguments)
+
+    return call

@@ -5,20 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import ceil, floor
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from mopsus.logics import CompiledSpec
-from mopsus.model import (
-    TIMED_VERDICTS,
-    CaretMachine,
-    Machine,
-    RewriteMachine,
-    Spec,
-    StackMachine,
-    TableMachine,
-    TimedMachine,
-    TimedOperator,
-)
+from mopsus.model import Machine, Spec, TableMachine
+
+if TYPE_CHECKING:
+    from mopsus.model import CaretMachine, RewriteMachine, StackMachine, TimedMachine, TimedOperator
 
 Mask: TypeAlias = int
 EventArgs: TypeAlias = "tuple[str, list[int], bool, bool, list[Mask]]"
@@ -117,9 +110,11 @@ def _minimal(masks: Iterable[Mask]) -> list[Mask]:
 
 def _machine(machine: Machine, categories: tuple[str, ...], masks: Mapping[str, Mask]) -> MachineArgs:
     numbers = {category: k for k, category in enumerate(categories)}
+    if isinstance(machine, TableMachine):
+        return "table", _table(machine, numbers, masks)
+    from mopsus.model import CaretMachine, RewriteMachine, StackMachine, TimedMachine
+
     match machine:
-        case TableMachine():
-            return "table", _table(machine, numbers, masks)
         case StackMachine():
             return "stack", _stack(machine, numbers, masks)
         case RewriteMachine():
@@ -186,6 +181,8 @@ FOREVER = 2**64 - 1
 
 
 def _timed(machine: TimedMachine, numbers: Mapping[str, int], masks: Mapping[str, Mask]) -> tuple[Any, ...]:
+    from mopsus.model import TIMED_VERDICTS
+
     return (
         [list(letter) for letter in machine.letters],
         [
