@@ -136,7 +136,11 @@ PyObject* manager_enter(PyObject* object, PyObject*) {
 PyObject* manager_exit(PyObject* object, PyObject* const* args, Py_ssize_t count) {
     auto* self = reinterpret_cast<Manager*>(object);
     const auto action = [&] { return PyObject_Vectorcall(self->exit, args, static_cast<size_t>(count), nullptr); };
-    return self->unpacks ? action() : perform(self->site->second, about(self->target, args, count), action);
+    if (self->unpacks) return action();
+    // The interpreter leaves it to the exception to keep the traceback, which the method may take away.
+    std::array<Owned, 3> held;
+    for (Py_ssize_t k = 0; k < count && k < 3; ++k) held[static_cast<std::size_t>(k)] = Owned(Py_NewRef(args[k]));
+    return perform(self->site->second, about(self->target, args, count), action);
 }
 
 int manager_traverse(PyObject* object, visitproc visit, void* arg) {
@@ -203,7 +207,11 @@ bool set_cause(PyObject* exception, PyObject* given) {
         PyErr_SetString(PyExc_TypeError, "exception causes must derive from BaseException");
         return false;
     }
+#if PY_VERSION_HEX >= 0x030D0000
+    PyObject* cause = given == Py_None ? nullptr : instance(given);
+#else  // which did not ask what a class gives
     PyObject* cause = given == Py_None ? nullptr : PyExceptionClass_Check(given) ? PyObject_CallNoArgs(given) : Py_NewRef(given);
+#endif
     if (cause == nullptr && given != Py_None) return false;
     PyException_SetCause(exception, cause);
     return true;

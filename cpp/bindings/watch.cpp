@@ -67,11 +67,11 @@ void hooked_dealloc(PyObject* self) {
     Steps::forget(self);
     PyTypeObject* type = Py_TYPE(self);
     const destructor original = original_of(type);
-    if (type != &PyList_Type && type != &PyDict_Type && type != &PyTuple_Type) {
+    if (type != &PyList_Type && type != &PyDict_Type && type != &PyTuple_Type && type != &PyFilter_Type) {
         original(self);
         return;
     }
-    // These three limit the depth of nested deallocation only while the deallocator of the type is
+    // These limit the depth of nested deallocation only while the deallocator of the type is
     // their own; do it for them.
     PyObject_GC_UnTrack(self);
     Py_TRASHCAN_BEGIN(self, hooked_dealloc)
