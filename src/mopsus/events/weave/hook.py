@@ -13,16 +13,18 @@ import sys
 import sysconfig
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
-from typing import Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from mopsus.events.weave.cache import CodeCache, Rewritten
 from mopsus.events.weave.joinpoints import Operation, Weaving
 from mopsus.events.weave.rewrite import ITERTOOLS, MAKERS, Plan, rewrite
 from mopsus.events.weave.sites import SITES, concerns
+
+if TYPE_CHECKING:
+    from importlib.abc import Loader  # which loads much that nobody needs
 
 Prepare: TypeAlias = "Callable[[ast.Module, bytes], object]"
 """Changes the syntax tree of a source."""
@@ -62,7 +64,7 @@ class Hook:
         return (made and made[1]) or compile(source, path, "exec", dont_inherit=True)
 
 
-class _Finder(MetaPathFinder):
+class _Finder:
     """Finds what the other finders find, with a loader that weaves."""
 
     def __init__(self) -> None:
@@ -78,7 +80,7 @@ class _Finder(MetaPathFinder):
             spec = finder.find_spec(fullname, path, target)
             if spec is not None:
                 if spec.loader is not None and hasattr(spec.loader, "exec_module"):
-                    spec.loader = _WeavingLoader(spec.loader)
+                    spec.loader = cast("Loader", _WeavingLoader(spec.loader))
                 return spec
         return None
 
@@ -147,7 +149,7 @@ def rewritten_code(path: str, module: str, prepare: Prepare) -> CodeType | None:
     return made[1]
 
 
-class _WeavingLoader(Loader):
+class _WeavingLoader:
     """Stands for a loader until its module is executed."""
 
     def __init__(self, original: Loader) -> None:
