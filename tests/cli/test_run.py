@@ -287,3 +287,18 @@ def test_spec_that_saw_nothing_is_named(folder):
     done = mopsus(folder, "door.mop", "--", "empty.py")
     assert done.stderr.count("WEAVE-003") == 2
     assert "none of them names a point of a program" in done.stderr
+
+
+def test_a_program_does_not_wait_for_what_its_monitors_do_not_need(folder):
+    needless = (
+        "msgspec",
+        "rich",
+        "pyarrow",
+        "fractions",
+        "importlib.metadata",
+        "importlib.resources",
+        "mopsus.spec.predicate",
+    )
+    (folder / "door.py").write_text(f"import sys\nprint([name for name in {needless} if name in sys.modules])\n")
+    done = mopsus(folder, "door.mop", "--", "door.py")
+    assert done.stdout == "[]\n"
