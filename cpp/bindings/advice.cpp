@@ -34,15 +34,24 @@ Advice* as_advice(PyObject* object) { return reinterpret_cast<Advice*>(object); 
 
 // ---- calling ----
 
-inline PyObject* call_original(const Advice* self, PyObject* const* args, std::size_t flags, PyObject* names) {
+vectorcallfunc own_vectorcall(const Advice* self) {
+    vectorcallfunc function = nullptr;
+    if (self->offset > 0) std::memcpy(&function, reinterpret_cast<const char*>(self->base.original) + self->offset, sizeof function);
+    return function;
+}
+
+[[gnu::noinline]] PyObject* call_deeply(const Advice* self, PyObject* const* args, std::size_t flags, PyObject* names) {
     const Depth depth;
     if (depth.refused()) return nullptr;
-    if (self->offset > 0) {
-        vectorcallfunc function = nullptr;
-        std::memcpy(&function, reinterpret_cast<const char*>(self->base.original) + self->offset, sizeof function);
-        if (function != nullptr) return function(self->base.original, args, flags, names);
-    }
+    if (const vectorcallfunc function = own_vectorcall(self); function != nullptr) return function(self->base.original, args, flags, names);
     return PyObject_Vectorcall(self->base.original, args, flags, names);
+}
+
+// Mostly a jump: it takes no room on the stack.
+inline PyObject* call_original(const Advice* self, PyObject* const* args, std::size_t flags, PyObject* names) {
+    const vectorcallfunc function = own_vectorcall(self);
+    if (function == nullptr || !Depth::is_shallow()) return call_deeply(self, args, flags, names);
+    return function(self->base.original, args, flags, names);
 }
 
 Occasion occasion_of(PyObject* object, PyObject* const* args, std::size_t flags, PyObject* names) {
@@ -61,7 +70,7 @@ Occasion occasion_of(PyObject* object, PyObject* const* args, std::size_t flags,
     return at;
 }
 
-PyObject* call(PyObject* object, PyObject* const* args, std::size_t flags, PyObject* names) {
+[[gnu::noinline]] PyObject* call(PyObject* object, PyObject* const* args, std::size_t flags, PyObject* names) {
     const Advice* self = as_advice(object);
     return perform(self->taps, occasion_of(object, args, flags, names), [&] { return call_original(self, args, flags, names); });
 }
@@ -69,7 +78,7 @@ PyObject* call(PyObject* object, PyObject* const* args, std::size_t flags, PyObj
 // The commonest case: one event before it, of the target alone.
 PyObject* call_before(PyObject* object, PyObject* const* args, std::size_t flags, PyObject* names) {
     const Advice* self = as_advice(object);
-    if (PyVectorcall_NARGS(flags) == 0 || Unobserved::now() || !self->only->serve_silently(args[0])) return call(object, args, flags, names);
+    if (PyVectorcall_NARGS(flags) == 0 || Unobserved::anywhere() || !self->only->serve_silently(args[0])) return call(object, args, flags, names);
     return call_original(self, args, flags, names);
 }
 
