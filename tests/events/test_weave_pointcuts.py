@@ -496,3 +496,47 @@ def test_what_a_handler_leaves_out_is_its_own_threads(program):
         module.go.set()
         first.join(5)
     assert got == [42, 0]
+
+
+COROUTINES = """
+    import asyncio
+
+    def step(n):
+        return n
+
+    async def deeper(n):
+        await asyncio.sleep(0)
+        return step(n)
+
+    async def outer(n):
+        step(n)
+        await asyncio.sleep(0)
+        return await deeper(n)
+
+    async def other(n):
+        await asyncio.sleep(0)
+        return step(-n)
+
+    def numbers():
+        yield step(10)
+
+    async def both():
+        made = outer(1)
+        step(-5)
+        await asyncio.gather(made, other(2))
+        given = numbers()
+        step(-6)
+        next(given)
+        step(-7)
+"""
+
+
+def test_control_flow_of_coroutines_and_generators_is_where_they_run(program):
+    name = program(COROUTINES)
+    module = importlib.import_module(name)
+    flow = f"cflow(call({name}.outer | {name}.numbers))"
+    with Recorder("R(n)", f"event e before(n) : call({name}.step) && args(n) && {flow}") as seen:
+        asyncio.run(module.both())
+        module.step(-8)
+        assert seen.woven.explain().count("cflow:") == 1
+    assert [n for _, n in seen] == [1, 1, 10]

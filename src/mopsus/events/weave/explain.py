@@ -49,7 +49,7 @@ class Explained:
 
 def explained(weaver: Weaver) -> list[Explained]:
     """How each event is observed, in the order of the specs."""
-    return [
+    listed = [
         Explained(
             outcome.cut.spec.name,
             outcome.cut.event.name,
@@ -60,6 +60,7 @@ def explained(weaver: Weaver) -> list[Explained]:
         )
         for outcome in weaver.outcomes
     ]
+    return list(dict.fromkeys(listed))  # the beginning and the end of a control flow are observed alike
 
 
 def explain(weaver: Weaver) -> str:

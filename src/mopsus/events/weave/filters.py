@@ -6,8 +6,9 @@ import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
-from types import CodeType, FrameType
+from types import AsyncGeneratorType, CodeType, CoroutineType, FrameType, GeneratorType
 from typing import Any, TypeAlias
+from weakref import ref
 
 from mopsus._core import Classes
 from mopsus.events.weave.patterns import Glob
@@ -93,6 +94,8 @@ class Flow:
 
     def __init__(self) -> None:
         self._depth: ContextVar[int] = ContextVar("mopsus_flow", default=0)
+        self._made: dict[int, ref[Any]] = {}
+        """Coroutines and generators that such calls have made, by the identity of their frames."""
 
     def enter(self) -> None:
         """A call begins."""
@@ -102,5 +105,31 @@ class Flow:
         """A call ends."""
         self._depth.set(max(0, self._depth.get() - 1))
 
+    def made(self, result: object) -> None:
+        """What a call gave: a coroutine or generator goes on with it whenever it runs."""
+        frame = _frame(result)
+        if frame is not None:
+            key, made = id(frame), self._made
+            made[key] = ref(result, lambda _: made.pop(key, None) and None)
+
     def __call__(self, arguments: tuple[Any, ...], named: Mapping[str, Any], frame: FrameType | None) -> bool:
-        return self._depth.get() > 0
+        if self._depth.get() > 0:
+            return True
+        while frame is not None and self._made:
+            found = self._made.get(id(frame))
+            if found is not None and _frame(found()) is frame:
+                return True
+            frame = frame.f_back
+        return False
+
+
+def _frame(value: object) -> FrameType | None:
+    """The frame of a coroutine or generator, until that has ended."""
+    match value:
+        case CoroutineType():
+            return value.cr_frame
+        case GeneratorType():
+            return value.gi_frame
+        case AsyncGeneratorType():
+            return value.ag_frame
+    return None

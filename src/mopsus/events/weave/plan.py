@@ -151,7 +151,7 @@ class Cut:
     def _parameter_types(self) -> list[Pattern]:
         """By parameter of the event: what its values must be instances of; empty: anything."""
         declared = {parameter.name: parameter.type for parameter in self.spec.parameters}
-        return [parse_types(declared[name]) for name in self.event.parameters]
+        return [parse_types(declared.get(name)) for name in self.event.parameters]
 
     # ---- taps
 
@@ -416,6 +416,8 @@ def _follow(spec: Spec, pointcut: Pointcut) -> tuple[Flow, tuple[Cut, ...]]:
     for case in program.branches(pointcut):
         for moment, emit in ((Moment.BEFORE, flow.enter), (Moment.AFTER, flow.leave)):
             cuts.append(Cut(spec, Event("cflow", pointcut=pointcut), case, emit, moment))
+        given = Event("cflow", ("<made>",), returning="<made>", pointcut=pointcut)
+        cuts.append(Cut(spec, given, case, flow.made, Moment.RETURNING))
     return flow, tuple(cuts)
 
 
