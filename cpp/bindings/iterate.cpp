@@ -16,7 +16,20 @@ struct Walk {
     bool each;
     bool measured;  // its length is that of the iterable
     bool passing;   // to be replaced by its iterator when that is asked for
+    // The site's quick tap, as long as it has these taps, and where its monitor finds the iterator.
+    unsigned taps;
+    Slot place;
+    Emission emission;
 };
+
+// As the interpreter has it, which is checked before it is relied upon.
+struct ListIterator {
+    PyObject_HEAD
+    Py_ssize_t index;
+    PyListObject* list;  // null at the end
+};
+
+PyTypeObject* list_iterator = nullptr;  // null: it is made otherwise
 
 PyTypeObject* walk_type = nullptr;
 
@@ -43,6 +56,7 @@ Walk* make_walk(PyObject* iterator, PyObject* iterable, Site* site) {
     self->site = as_site(Py_NewRef(reinterpret_cast<PyObject*>(site)));
     self->shape = nullptr;
     self->each = self->measured = self->passing = false;
+    self->place = kNil;
     PyObject_GC_Track(reinterpret_cast<PyObject*>(self));
     return self;
 }
@@ -69,11 +83,39 @@ PyObject* shaped(Walk* self, PyObject* value) {
     return *at == '(' ? unpacking(self->site, value, at + 1) : value;
 }
 
+// Most steps of most loops: an event without consequences, about an object that the monitor has seen before.
+bool told_at_once(const Walk* self) {
+    if (self->place == kNil || self->taps != self->site->taps || Unobserved::now()) return false;
+    return self->emission.monitor->emit_at(self->emission.event, self->place);
+}
+
+// Any other step; nothing of it may burden the quick ones.
+[[gnu::noinline]] PyObject* told_step(Walk* self) {
+    Site* site = self->site;
+    PyObject* result = step(site, self->iterator, Steps::own(Py_TYPE(self->iterator)));
+    self->place = kNil;
+    if (site->quick != nullptr) {
+        self->emission = site->quick->emission;
+        self->place = self->emission.monitor->place(self->iterator);
+        self->taps = site->taps;
+    }
+    return self->shape == nullptr || result == nullptr ? result : shaped(self, result);
+}
+
+[[gnu::noinline]] PyObject* quick_step(Walk* self) {
+    PyObject* result = Steps::own(Py_TYPE(self->iterator))(self->iterator);
+    if (result == nullptr) return end_quick(self->site, self->iterator);
+    return self->shape == nullptr ? result : shaped(self, result);
+}
+
 PyObject* walk_next(PyObject* object) {
     auto* self = reinterpret_cast<Walk*>(object);
-    PyObject* iterator = self->iterator;
-    PyObject* result = step(self->site, iterator, Steps::own(Py_TYPE(iterator)));
-    return self->shape == nullptr || result == nullptr ? result : shaped(self, result);
+    if (!told_at_once(self)) return told_step(self);
+    if (Py_TYPE(self->iterator) == list_iterator && self->shape == nullptr) {
+        auto* at = reinterpret_cast<ListIterator*>(self->iterator);
+        if (at->list != nullptr && at->index < PyList_GET_SIZE(at->list)) return Py_NewRef(PyList_GET_ITEM(at->list, at->index++));
+    }
+    return quick_step(self);
 }
 
 // The iterator of an iterable, as an event.
@@ -329,6 +371,12 @@ const Behaviour iteration[] = {
 };
 
 bool prepare_iteration() {
+    const Owned list(PyList_New(2));
+    const Owned iterator(list ? PyObject_GetIter(list.get()) : nullptr);
+    if (!iterator) return false;
+    const auto* at = reinterpret_cast<ListIterator*>(iterator.get());
+    if (Py_TYPE(iterator.get())->tp_basicsize == sizeof(ListIterator) && at->index == 0 && at->list == reinterpret_cast<PyListObject*>(list.get()))
+        list_iterator = Py_TYPE(iterator.get());
     walk_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&walk_spec));
     return walk_type != nullptr;
 }

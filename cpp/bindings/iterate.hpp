@@ -29,6 +29,7 @@ struct Site {
     Taps* first;        // iter, get, enter, or the only ones; null if there are none
     Taps* second;       // next, set, exit
     Taps* third;        // delete
+    unsigned taps;      // how often they were replaced
     const Tap* quick;   // of the second, if it is all that is done before and after a step that goes well; or null
 };
 
@@ -81,7 +82,7 @@ PyObject* end_quick(Site* site, PyObject* iterator);
 inline PyObject* step(Site* site, PyObject* iterator, iternextfunc next) {
     // Nearly every step of nearly every loop: an event without consequences.
     const Tap* quick = site->quick;
-    if (quick != nullptr && !Unobserved::now() && quick->emission.monitor->step_known(quick->emission.event, iterator)) {
+    if (quick != nullptr && !Unobserved::now() && quick->emission.monitor->emit_silently(quick->emission.event, iterator)) {
         PyObject* result = next(iterator);
         return result != nullptr ? result : end_quick(site, iterator);
     }

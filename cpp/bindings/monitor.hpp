@@ -75,11 +75,15 @@ public:
         ++core_.seen[event];
         return true;
     }
-    // The same for an object that an event was about before, and a machine that is a table. False: nothing was done.
-    bool step_known(EventId event, PyObject* value) {
-        if (Py_TYPE(value) != quiet_type_ || !tabular_) return false;
+    // Where `emit_at` finds such an object as long as it lives; kNil: nowhere.
+    Slot place(PyObject* value) const {
+        if (Py_TYPE(value) != quiet_type_ || !tabular_) return kNil;
         const Recent& recent = recent_[place_of(value)];
-        if (recent.value != value || !flat_->step_quietly(event, recent.slot)) return false;
+        return recent.value == value ? recent.slot : kNil;
+    }
+    // As `emit_silently`.
+    bool emit_at(EventId event, Slot slot) {
+        if (quiet_type_ == nullptr || !flat_->step_quietly(event, slot)) return false;
         ++core_.seen[event];
         return true;
     }

@@ -63,6 +63,7 @@ PyObject* tap(PyObject* object, PyObject* args) {
     PyObject *first = nullptr, *second = nullptr, *third = nullptr;
     if (!PyArg_ParseTuple(args, "OOO", &first, &second, &third)) return nullptr;
     self->quick = nullptr;
+    ++self->taps;
     if (!put(self->first, first) || !put(self->second, second) || !put(self->third, third)) return nullptr;
     self->quick = quick_of(self->second);
     if (self->behaviour->tapped != nullptr) self->behaviour->tapped(self);
@@ -84,6 +85,7 @@ int clear(PyObject* object) {
     auto* self = reinterpret_cast<Site*>(object);
     Py_CLEAR(self->subject);
     self->quick = nullptr;
+    ++self->taps;
     for (Taps** place : {&self->first, &self->second, &self->third})
         if (Taps* old = std::exchange(*place, nullptr); old != nullptr) old->drop();
     return 0;
