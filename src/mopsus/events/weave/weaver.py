@@ -5,7 +5,6 @@ from __future__ import annotations
 import builtins
 import functools
 import logging
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -196,14 +195,9 @@ class Weaver:
 
     def watch_spawned(self) -> None:
         """In a process of `multiprocessing` that begins anew: its main program is one that it loads by itself."""
-        from multiprocessing import spawn
+        from mopsus.events.weave.spawned import watch_main
 
-        def loaded() -> None:
-            if (module := sys.modules.get("__mp_main__")) is not None:
-                self.module_loaded(module)
-
-        told = Tap("", "main", Moment.RETURNING, loaded)
-        self._placements.put([Advised(spawn, "prepare", (told,))])
+        watch_main(self, self._placements)
 
     # ---- weaving
 
