@@ -47,8 +47,10 @@ constexpr auto set_mark = _PyCode_SetExtra;
 #endif
 
 bool is_marked(PyObject* generator) {
+    PyCodeObject* code = code_of(generator);
     void* mark = nullptr;
-    return get_mark(reinterpret_cast<PyObject*>(code_of(generator)), mark_index, &mark) == 0 && mark != nullptr;
+    // Most code carries nothing for anybody.
+    return code->co_extra != nullptr && get_mark(reinterpret_cast<PyObject*>(code), mark_index, &mark) == 0 && mark != nullptr;
 }
 
 }  // namespace
