@@ -88,6 +88,7 @@ int clear(PyObject* object) {
     ++self->taps;
     for (Taps** place : {&self->first, &self->second, &self->third})
         if (Taps* old = std::exchange(*place, nullptr); old != nullptr) old->drop();
+    if (self->behaviour->tapped != nullptr) self->behaviour->tapped(self);
     return 0;
 }
 

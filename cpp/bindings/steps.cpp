@@ -109,6 +109,7 @@ void Steps::remove(PyObject* object) {
 }
 
 void Steps::follow(Site* site) {
+    if (site->second == nullptr && site_ != site) return;
     Site* before = site_;
     site_ = site->second != nullptr ? site : nullptr;
     if ((before != nullptr) == (site_ != nullptr)) return;

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gc
 import importlib
+import subprocess
 import sys
 import threading
+from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
@@ -179,3 +181,19 @@ def test_recursion_through_c_code() -> None:
     limit = sys.getrecursionlimit()
     assert steps(source).count("generator") == 3 * depth + 2
     assert sys.getrecursionlimit() == limit
+
+
+def test_the_end_of_the_interpreter_is_clean(tmp_path: Path) -> None:
+    (tmp_path / "s.mop").write_text(
+        "S(i) { event step before(i) : next(i) ere : step step step @match { print('three') } }"
+    )
+    (tmp_path / "late.py").write_text(
+        "class Late:\n    def __init__(self): self.kept = iter([1, 2])\n"
+        "    def __del__(self): print(sum(self.kept), sum(x for x in (1, 2)))\nlate = Late()\n"
+    )
+    (tmp_path / "app.py").write_text(
+        "import mopsus\nmopsus.install('s.mop')\nimport late, builtins\nbuiltins.kept = late.late\n"
+    )
+    done = subprocess.run([sys.executable, "app.py"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "3 3" in done.stdout

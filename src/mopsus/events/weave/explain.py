@@ -18,8 +18,8 @@ _MOST = 8
 
 _INVISIBLE = {
     "iter": "iteration that C code begins by itself, such as sum(x) or list(x)",
-    "next": "iteration inside of C code, such as sum(it), unless the iterator was made in rewritten code or is the value "
-    "of another event; a generator that yield from delegates to",
+    "next": "iteration inside of C code, such as sum(it), unless the iterator was made in rewritten code or is a value "
+    "of another event; steps of a generator that yield from delegates to",
     "get": "getattr(x, name), and access from C code",
     "set": "setattr(x, name, value), and access from C code",
     "delete": "delattr(x, name), and access from C code",

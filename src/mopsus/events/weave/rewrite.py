@@ -204,7 +204,8 @@ class _Rewriter:
                 self._hand_over(node, Place(name))
         elif self._asks(Operation.NEXT):
             head, dot, rest = name.partition(".")
-            if (maker := self._makers.get(head)) is not None:
+            maker = self._makers.get(head, "")
+            if maker.startswith(ITERTOOLS) or (maker and not dot):
                 self._hand_over(node, Place("make", maker + dot + rest))
 
     def _hand_over(self, node: ast.Call, place: Place) -> None:

@@ -12,7 +12,7 @@ import builtins
 import hashlib
 import itertools
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from operator import attrgetter
@@ -24,6 +24,7 @@ from mopsus.events.weave.joinpoints import Operation, Rewrite, Tap
 
 DEFINED = "__mopsus_defined__"
 """The built-in decorator of functions in the main program."""
+_KEEPER = "__mopsus_keeper__"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +91,23 @@ def concerns(rewrite: Rewrite, module: str, *, own: bool) -> bool:
     return own
 
 
+class _Keeper:
+    """Puts names back when the interpreter, at its end, makes the built-in names what they were at first: what dies
+    after that may still run rewritten code. Only a built-in name refers to it, so that it dies with the others."""
+
+    def __init__(self, names: Mapping[str, object]) -> None:
+        self._builtins, self._names = vars(builtins), names
+
+    def __del__(self) -> None:
+        self._builtins.update(self._names)
+
+
 class Sites:
     """All sites of the process."""
 
     def __init__(self) -> None:
         self._steps = Site("steps")
+        self._names: dict[str, object] = {}
         self._sites: dict[tuple[str, Place], Site] = {}
         self._own: dict[str, bool] = {}
         self._active: list[tuple[Rewrite, ...]] = []
@@ -104,7 +117,7 @@ class Sites:
         """Serve the taps of these, in code that was rewritten before as well."""
         self._active.append(rewrites)
         self._decorators.append(defined)
-        setattr(builtins, DEFINED, self._defined)
+        self._name(DEFINED, self._defined)
         self._tap_all()
 
     def stop(self, rewrites: tuple[Rewrite, ...], defined: Callable[[Any], Any]) -> None:
@@ -122,8 +135,14 @@ class Sites:
             key = (module, place)
             if key not in self._sites:
                 site = self._sites[key] = Site(KINDS[place.kind].native, self._subject(place))
-                setattr(builtins, builtin_name(module, place), site)
+                self._name(builtin_name(module, place), site)
                 self._tap([key])
+
+    def _name(self, name: str, value: object) -> None:
+        self._names[name] = value
+        setattr(builtins, name, value)
+        if not hasattr(builtins, _KEEPER):
+            setattr(builtins, _KEEPER, _Keeper(self._names))
 
     def _defined(self, member: object) -> object:
         for decorate in self._decorators:
