@@ -107,6 +107,8 @@ class _Rewriter:
             (_ITERATION, ast.Assign, self._assignment),
             (_ITERATION, ast.Starred, self._spread),
             (_ITERATION, ast.YieldFrom, self._delegation),
+            ({Operation.NEXT}, ast.Import, self._imported),
+            ({Operation.NEXT}, ast.ImportFrom, self._imported),
             (_ITERATION | {Operation.CALL}, ast.Call, self._call),
             (frozenset(_ATTRIBUTE.values()), ast.Attribute, self._attribute),
             (frozenset(_ITEM.values()), ast.Subscript, self._item),
@@ -121,12 +123,14 @@ class _Rewriter:
                 self._visitors[node] = visit
 
     def run(self, tree: ast.Module) -> frozenset[Place]:
-        if Operation.NEXT in self._plan.names:
-            self._makers |= _imported_makers(tree)
         found = list(_walk(tree, self._visitors))
+        for each in found:
+            if isinstance(each.node, _IMPORTS):
+                self._imported(each)
         # Inner nodes come after outer ones: what is put around a node holds what its parts have become.
         for each in reversed(found):
-            self._visitors[type(each.node)](each)
+            if not isinstance(each.node, _IMPORTS):
+                self._visitors[type(each.node)](each)
         if Operation.RESUME in self._plan.names:
             self._catch(tree)
         if self._plan.definitions:
@@ -191,6 +195,16 @@ class _Rewriter:
         found.node.value = self._around(Place("delegate"), found.node.value, found.node)
 
     # ---- calls ----
+
+    def _imported(self, found: _Found) -> None:
+        """Names of the module that stand for `itertools` or for what it has."""
+        node: ast.Import | ast.ImportFrom = found.node
+        for each in node.names:
+            if isinstance(node, ast.Import):
+                if each.name == ITERTOOLS:
+                    self._makers[each.asname or each.name] = ITERTOOLS
+            elif node.module == ITERTOOLS and node.level == 0:
+                self._makers[each.asname or each.name] = f"{ITERTOOLS}.{each.name}"
 
     def _call(self, found: _Found) -> None:
         node: ast.Call = found.node
@@ -333,6 +347,7 @@ _ITEM: dict[type, Operation] = {
     ast.Del: Operation.DELETE_ITEM,
 }
 _MANAGEMENT = frozenset({Operation.ENTER, Operation.EXIT})
+_IMPORTS = (ast.Import, ast.ImportFrom)
 _SEVERAL = (ast.Tuple, ast.List)
 _BLOCKS = (ast.stmt, ast.ExceptHandler, ast.match_case)
 _BODIES = ("body", "orelse", "handlers", "finalbody", "cases")
@@ -384,17 +399,6 @@ def _yields(statement: ast.stmt) -> bool:
         if not isinstance(node, _FUNCTIONS):
             pending.extend(ast.iter_child_nodes(node))
     return False
-
-
-def _imported_makers(tree: ast.Module) -> dict[str, str]:
-    """By names of a module: what they stand for in `itertools`, and that itself."""
-    names: dict[str, str] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names |= {each.asname or each.name: each.name for each in node.names if each.name == ITERTOOLS}
-        elif isinstance(node, ast.ImportFrom) and node.module == ITERTOOLS and node.level == 0:
-            names |= {each.asname or each.name: f"{ITERTOOLS}.{each.name}" for each in node.names}
-    return names
 
 
 def _iterating_at(whole: ast.AST, iterable: ast.expr) -> ast.AST:
