@@ -111,7 +111,8 @@ class _Place:
         self.taps: dict[Operation, list[Tap]] = {}
         self.users: list[Placements] = []
         self.standing: ref[_core.StandIn] | None = None
-        self._number = 0
+        self.number = 0
+        """The identity of what stands there."""
         self._wanted: tuple[object, object] | None = before, original
         """Until something stands for it: what stood there (`_MISSING`: nothing), and what is advised."""
 
@@ -181,8 +182,8 @@ class _Place:
         self._wanted = None
         of_holder = _places.get(holder)
         (_places.set(holder, {}) if of_holder is None else of_holder)[self.name] = self
-        self._number = id(stand_in)
-        _owners[self._number] = self
+        self.number = id(stand_in)
+        _owners[self.number] = self
 
     def _serve(self) -> None:
         standing = self.stand_in()
@@ -214,21 +215,25 @@ class _Place:
         of_holder = None if holder is None else _places.get(holder)
         if of_holder is not None and of_holder.get(self.name) is self:
             del of_holder[self.name]
-        if _owners.get(self._number) is self:
-            del _owners[self._number]
-
-
-def _holder_died(places: dict[str, _Place]) -> None:
-    for place in places.values():
-        for user in place.users:
-            user.forget(place)
-        place._disown(None)
+        if _owners.get(self.number) is self:
+            del _owners[self.number]
 
 
 _lock = RLock()
-_places: bare.WeaklyById[Holder, dict[str, _Place]] = bare.WeaklyById(_holder_died)
 _owners: dict[int, _Place] = {}
 """By the identity of what stands there: the same may be known under several names."""
+
+
+def _holder_died(places: dict[str, _Place], owners: dict[int, _Place] = _owners) -> None:
+    # When the interpreter ends, names of this module may be gone already.
+    for place in places.values():
+        for user in place.users:
+            user.forget(place)
+        if owners.get(place.number) is place:
+            del owners[place.number]
+
+
+_places: bare.WeaklyById[Holder, dict[str, _Place]] = bare.WeaklyById(_holder_died)
 
 
 def _place_of(holder: Holder, wanted: Advised) -> _Place:
