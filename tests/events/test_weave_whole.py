@@ -151,7 +151,8 @@ def test_explanation_names_what_was_not_found(program):
         event b before(x) : next(x)
         event c before(x) : call(list.__len__) && target(x)
         ere : a b c
-    }}"""
+    }}
+    T(x: list) {{ event d before(x) : endObject(x) ere : d }}"""
     with mopsus.weave(spec(text)) as woven:
         said = woven.explain()
     assert f"at {name}.Base.method" in said
@@ -159,6 +160,7 @@ def test_explanation_names_what_was_not_found(program):
     assert f"making objects of it is new({name}.Made)" in said
     assert "invisible: iteration inside of C code, such as sum(it)" in said
     assert "not at builtins.list.__len__" in said
+    assert "only ends of objects of classes made in Python are seen" in said
 
 
 def test_files_and_callbacks(program, tmp_path):

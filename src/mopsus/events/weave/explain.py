@@ -28,7 +28,7 @@ _INVISIBLE = {
     "delitem": "operator.delitem, and access from C code",
     "enter": "contextlib.ExitStack, and direct calls of __enter__",
     "exit": "contextlib.ExitStack, and direct calls of __exit__",
-    "raising": "exceptions that C code raises, and generator.throw",
+    "raising": "exceptions that C code and assert raise, and generator.throw",
     "handling": "except clauses in code that is not rewritten, and contextlib.suppress",
     "awaiting": "what the event loop awaits by itself",
     "new": "objects that displays such as [] and {} or C code make",
@@ -104,6 +104,8 @@ def _remarks(outcome: Outcome, resolver: Resolver) -> Iterator[str]:
             yield f"invisible: {_INVISIBLE[kind]}; code that is not rewritten"
     if cut.kind == "endObject" and not ends.mortals(cut):
         yield "give the parameter a type: only ends of objects of known classes are seen"
+    elif cut.kind == "endObject" and not outcome.places and not outcome.is_waiting:
+        yield "only ends of objects of classes made in Python are seen"
     elif cut.kind in program.CALLS:
         for dotted in _unseen(outcome):
             is_class = len(resolver.classes((dotted,))) > 0
