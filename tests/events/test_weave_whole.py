@@ -160,7 +160,7 @@ def test_explanation_names_what_was_not_found(program):
     assert f"making objects of it is new({name}.Made)" in said
     assert "invisible: iteration inside of C code, such as sum(it)" in said
     assert "not at builtins.list.__len__" in said
-    assert "only ends of objects of classes made in Python are seen" in said
+    assert "not of list itself: only ends of objects of classes made in Python are seen" in said
 
 
 def test_files_and_callbacks(program, tmp_path):

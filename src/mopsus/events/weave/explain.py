@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from mopsus.events.weave import ends
+from mopsus.events.weave import bare, ends
 from mopsus.events.weave.plan import Resolver
 from mopsus.events.weave.weaver import Outcome, Weaver
 from mopsus.spec import program
@@ -104,8 +104,10 @@ def _remarks(outcome: Outcome, resolver: Resolver) -> Iterator[str]:
             yield f"invisible: {_INVISIBLE[kind]}; code that is not rewritten"
     if cut.kind == "endObject" and not ends.mortals(cut):
         yield "give the parameter a type: only ends of objects of known classes are seen"
-    elif cut.kind == "endObject" and not outcome.places and not outcome.is_waiting:
-        yield "only ends of objects of classes made in Python are seen"
+    elif cut.kind == "endObject":
+        for dotted in ends.mortals(cut):
+            if any(not bare.is_open(cls) for cls in resolver.classes((Dotted(dotted.parts),))):
+                yield f"not of {Dotted(dotted.parts)} itself: only ends of objects of classes made in Python are seen"
     elif cut.kind in program.CALLS:
         for dotted in _unseen(outcome):
             is_class = len(resolver.classes((dotted,))) > 0
