@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from statistics import median
 
 import pyarrow.csv
-from harness import Goal, Row, Side, measure, quotients
+from harness import Goal, Row, measure, process, quotients
 from hasnext import ITERATORS
 from specs import ADVANCED_ONCE, ASKED_ONCE, HAS_NEXT
 from traces import has_next
@@ -25,25 +22,6 @@ for batch in csv.open_csv(sys.argv[1], read_options=csv.ReadOptions(block_size={
     pass
 """
 READING = "draining pyarrow.csv"
-
-
-def process(*words: str) -> Side:
-    """A whole process; one that finds violations ends with status 1."""
-    # An installed package has its bytecode stored; the first round does that here.
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-
-    def work(_: object) -> None:
-        done = subprocess.run(
-            [sys.executable, *words],
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-        )
-        if done.returncode not in (0, 1):
-            raise RuntimeError(done.stderr.decode())
-
-    return Side(work)
 
 
 def rows(scale: float) -> list[Row]:

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import functools
-import subprocess
 import sys
-import tempfile
-import time
 from collections.abc import Callable
-from pathlib import Path
 from statistics import median
 from types import ModuleType
 
@@ -19,7 +15,6 @@ import mopsus
 
 CALLS = 20_000_000
 OBJECTS = 1_000
-STARTS = 9
 PROGRAM = """
 class Walk:
     def __init__(self, last):
@@ -69,10 +64,7 @@ def wrapped(method: Callable[..., object], event: Callable[[object], object]) ->
 
 def rows(scale: float) -> list[Row]:
     """All rows of this benchmark."""
-    return [*_rows(max(1, int(CALLS * scale) // (2 * OBJECTS))), _start(max(1, int(STARTS * scale)))]
-
-
-def _rows(passes: int) -> list[Row]:
+    passes = max(1, int(CALLS * scale) // (2 * OBJECTS))
     plain, python = program("plain_program"), program("wrapped_program")
     monitor = mopsus.Monitor(spec(HAS_NEXT), history=0)
     for name in ("hasnext", "next"):
@@ -119,31 +111,3 @@ def _compared(timings: dict[str, Timing], calls: int, history: int) -> list[Row]
             goal=Goal("≤", 40, of="ours") if history == 0 else None,
         ),
     ]
-
-
-def _start(rounds: int) -> Row:
-    """`mopsus run` on a program that does nothing, beside the interpreter on it."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        (folder / "has_next.mop").write_text(HAS_NEXT, encoding="utf-8")
-        (folder / "nothing.py").write_text("", encoding="utf-8")
-        commands = {
-            "ours": [sys.executable, "-m", "mopsus", "run", "has_next.mop", "--", "nothing.py"],
-            "python": [sys.executable, "nothing.py"],
-        }
-        seconds: dict[str, list[float]] = {which: [] for which in commands}
-        for _ in range(rounds + 1):
-            for which, command in commands.items():
-                start = time.perf_counter()
-                subprocess.run(command, cwd=folder, check=True, capture_output=True)
-                seconds[which].append(time.perf_counter() - start)
-    ours, python = seconds["ours"][1:], seconds["python"][1:]
-    return Row(
-        case="start of `mopsus run` on an empty program",
-        unit="s",
-        ours=median(ours),
-        base="python on it",
-        theirs=median(python),
-        ratio=quotients(ours, python),
-        goal=Goal("≤", 0.3, of="ours"),
-    )

@@ -56,9 +56,11 @@ def listed(items):
 def functions(rewrites: tuple[Rewrite, ...]) -> dict[str, Callable[..., Any]]:
     """The loops, rewritten for these."""
     tree = ast.parse(CODE)
-    SITES.need("loops", rewrite(tree, Plan.of(rewrites), "loops"), own=True)
+    places = rewrite(tree, Plan.of(rewrites), "loops")
+    code = compile(tree, "loops.py", "exec")
+    SITES.need("loops", places, code, own=True)
     namespace: dict[str, Any] = {"__name__": "loops"}
-    exec(compile(tree, "loops.py", "exec"), namespace)
+    exec(code, namespace)
     return namespace
 
 

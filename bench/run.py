@@ -31,6 +31,7 @@ BENCHMARKS = (
     "inline",
     "loops",
     "imports",
+    "start",
     "logics",
     "context_free",
     "rewriting",

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import mopsus
-from mopsus.logics.registry import BUILT_IN
+from mopsus.spec.logics import BUILT_IN
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -25,7 +25,9 @@ def test_an_unknown_name_is_an_attribute_error():
 
 
 def test_importing_the_package_loads_neither_parser_nor_core():
-    probe = "import sys, mopsus; print([n for n in ('lark', 'rich', 'pyarrow', 'mopsus._core') if n in sys.modules])"
+    probe = (
+        "import sys, mopsus; print([n for n in ('mopsus.spec', 'rich', 'pyarrow', 'mopsus._core') if n in sys.modules])"
+    )
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

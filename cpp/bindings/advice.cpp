@@ -8,6 +8,7 @@
 
 #include "depth.hpp"
 #include "iterate.hpp"
+#include "standin.hpp"
 #include "taps.hpp"
 #include "unobserved.hpp"
 
@@ -16,43 +17,42 @@ namespace mopsus::python {
 namespace {
 
 struct Advice {
-    PyObject_HEAD
+    StandIn base;
     vectorcallfunc vectorcall;
-    PyObject* original;
-    PyObject* name;      // under which it stands
     Taps* taps;
     const Tap* only;     // the first one before a call, if `call_before` is how it is called
-    PyObject* weak_references;
     Py_ssize_t offset;   // of the original's own vectorcall function; 0: it has none
     bool has_target;     // the first argument is the object whose method it is
-    bool bound_by_get;   // the original is no function of its target, but something that gives one
+    PyObject* place;     // of what an original has given for an object: the advice on that original, and the object
+    PyObject* target;
 };
 
 PyTypeObject* advice_type = nullptr;
 PyTypeObject* binding_type = nullptr;  // of those whose original binds to instances, as functions do
+PyTypeObject* giving_type = nullptr;   // of those whose original gives something of its own for an instance or class
 
 Advice* as_advice(PyObject* object) { return reinterpret_cast<Advice*>(object); }
 
 // ---- calling ----
 
-PyObject* call_bound(const Advice* self, PyObject* const* args, std::size_t flags, PyObject* names) {
-    const Py_ssize_t given = PyVectorcall_NARGS(flags);
-    if (given == 0) return PyObject_Vectorcall(self->original, args, flags, names);
-    const Owned bound(Py_TYPE(self->original)->tp_descr_get(self->original, args[0], reinterpret_cast<PyObject*>(Py_TYPE(args[0]))));
-    if (!bound) return nullptr;
-    return PyObject_Vectorcall(bound.get(), args + 1, static_cast<std::size_t>(given - 1) | PY_VECTORCALL_ARGUMENTS_OFFSET, names);
+vectorcallfunc own_vectorcall(const Advice* self) {
+    vectorcallfunc function = nullptr;
+    if (self->offset > 0) std::memcpy(&function, reinterpret_cast<const char*>(self->base.original) + self->offset, sizeof function);
+    return function;
 }
 
-inline PyObject* call_original(const Advice* self, PyObject* const* args, std::size_t flags, PyObject* names) {
+[[gnu::noinline]] PyObject* call_deeply(const Advice* self, PyObject* const* args, std::size_t flags, PyObject* names) {
     const Depth depth;
     if (depth.refused()) return nullptr;
-    if (self->offset > 0) {
-        vectorcallfunc function = nullptr;
-        std::memcpy(&function, reinterpret_cast<const char*>(self->original) + self->offset, sizeof function);
-        if (function != nullptr) return function(self->original, args, flags, names);
-    }
-    if (self->bound_by_get) return call_bound(self, args, flags, names);
-    return PyObject_Vectorcall(self->original, args, flags, names);
+    if (const vectorcallfunc function = own_vectorcall(self); function != nullptr) return function(self->base.original, args, flags, names);
+    return PyObject_Vectorcall(self->base.original, args, flags, names);
+}
+
+// Mostly a jump: it takes no room on the stack.
+inline PyObject* call_original(const Advice* self, PyObject* const* args, std::size_t flags, PyObject* names) {
+    const vectorcallfunc function = own_vectorcall(self);
+    if (function == nullptr || !Depth::is_shallow()) return call_deeply(self, args, flags, names);
+    return function(self->base.original, args, flags, names);
 }
 
 Occasion occasion_of(PyObject* object, PyObject* const* args, std::size_t flags, PyObject* names) {
@@ -67,11 +67,11 @@ Occasion occasion_of(PyObject* object, PyObject* const* args, std::size_t flags,
     }
     at.names = names;
     at.place = object;
-    at.name = self->name;
+    at.name = self->base.name;
     return at;
 }
 
-PyObject* call(PyObject* object, PyObject* const* args, std::size_t flags, PyObject* names) {
+[[gnu::noinline]] PyObject* call(PyObject* object, PyObject* const* args, std::size_t flags, PyObject* names) {
     const Advice* self = as_advice(object);
     return perform(self->taps, occasion_of(object, args, flags, names), [&] { return call_original(self, args, flags, names); });
 }
@@ -79,7 +79,7 @@ PyObject* call(PyObject* object, PyObject* const* args, std::size_t flags, PyObj
 // The commonest case: one event before it, of the target alone.
 PyObject* call_before(PyObject* object, PyObject* const* args, std::size_t flags, PyObject* names) {
     const Advice* self = as_advice(object);
-    if (PyVectorcall_NARGS(flags) == 0 || Unobserved::now() || !self->only->serve_silently(args[0])) return call(object, args, flags, names);
+    if (PyVectorcall_NARGS(flags) == 0 || Unobserved::anywhere() || !self->only->serve_silently(args[0])) return call(object, args, flags, names);
     return call_original(self, args, flags, names);
 }
 
@@ -125,6 +125,18 @@ PyObject* call_unobserved(PyObject* object, PyObject* const* args, std::size_t f
     return call_original(as_advice(object), args, flags, names);
 }
 
+PyObject* call_given(PyObject* object, PyObject* const* args, std::size_t flags, PyObject* names) {
+    const Advice* self = as_advice(object);
+    Occasion at;
+    at.target = self->target;
+    at.positional = PyVectorcall_NARGS(flags);
+    at.arguments = args;
+    at.names = names;
+    at.place = self->place;
+    at.name = as_stand_in(self->place)->name;
+    return perform(as_advice(self->place)->taps, at, [&] { return call_original(self, args, flags, names); });
+}
+
 void use(Advice* self, Taps* taps) {
     self->taps = taps;
     const bool one = taps->before.size() == 1 && taps->size() == 1;
@@ -132,29 +144,7 @@ void use(Advice* self, Taps* taps) {
     self->vectorcall = taps->empty() ? call_unobserved : taps->exchange() ? call_exchanging : self->only != nullptr ? call_before : call;
 }
 
-// ---- standing for the original ----
-
-bool is_own(PyObject* name) {
-    for (const char* own : {"__call__", "__get__", "__reduce__", "__reduce_ex__"})
-        if (PyUnicode_CompareWithASCIIString(name, own) == 0) return true;
-    return false;
-}
-
-PyObject* get_attribute(PyObject* object, PyObject* name) {
-    if (is_own(name) && (Py_TYPE(object) == binding_type || PyUnicode_CompareWithASCIIString(name, "__get__") != 0))
-        return PyObject_GenericGetAttr(object, name);
-    return PyObject_GetAttr(as_advice(object)->original, name);
-}
-
-int set_attribute(PyObject* object, PyObject* name, PyObject* value) { return PyObject_SetAttr(as_advice(object)->original, name, value); }
-
-PyObject* represent(PyObject* object) { return PyObject_Repr(as_advice(object)->original); }
-
-Py_hash_t hash(PyObject* object) { return PyObject_Hash(as_advice(object)->original); }
-
-PyObject* bare(PyObject* object) { return PyObject_TypeCheck(object, advice_type) ? as_advice(object)->original : object; }
-
-PyObject* compare(PyObject* left, PyObject* right, int how) { return PyObject_RichCompare(bare(left), bare(right), how); }
+// ---- binding ----
 
 PyObject* bind(PyObject* object, PyObject* instance, PyObject* type) {
     // Of a class, not of an instance; None has methods too.
@@ -162,58 +152,67 @@ PyObject* bind(PyObject* object, PyObject* instance, PyObject* type) {
     return of_class ? Py_NewRef(object) : PyMethod_New(object, instance);
 }
 
-// Functions are pickled by their names, and so is what stands for one.
-PyObject* reduce(PyObject* object, PyObject* protocol) {
-    PyObject* original = as_advice(object)->original;
-    if (PyFunction_Check(original)) return PyObject_GetAttrString(original, "__qualname__");
-    return PyObject_CallMethod(original, "__reduce_ex__", "O", protocol);
+Py_ssize_t vectorcall_offset(PyObject* original) {
+    return (PyType_GetFlags(Py_TYPE(original)) & Py_TPFLAGS_HAVE_VECTORCALL) != 0 ? Py_TYPE(original)->tp_vectorcall_offset : 0;
 }
 
-PyObject* reduce_plainly(PyObject* object, PyObject*) {
-    const Owned protocol(PyLong_FromLong(2));
-    return protocol ? reduce(object, protocol.get()) : nullptr;
+// An advice on what the original gives, or just that if it cannot be called.
+PyObject* give(PyObject* object, PyObject* instance, PyObject* type) {
+    PyObject* original = as_stand_in(object)->original;
+    Owned given(Py_TYPE(original)->tp_descr_get(original, instance, type));
+    if (!given || !PyCallable_Check(given.get())) return given.release();
+    auto* self = as_advice(advice_type->tp_alloc(advice_type, 0));
+    if (self == nullptr) return nullptr;
+    begin_stand_in(&self->base, given.get(), nullptr, as_stand_in(object)->name);
+    self->offset = vectorcall_offset(given.get());
+    self->place = Py_NewRef(object);
+    self->target = Py_XNewRef(instance);
+    self->vectorcall = call_given;
+    return reinterpret_cast<PyObject*>(self);
 }
 
 // ---- making ----
 
+PyTypeObject* kind_of(PyObject* original, bool has_target) {
+    // A bound method binds no more.
+    if (Py_TYPE(original)->tp_descr_get == nullptr || PyMethod_Check(original)) return advice_type;
+    const bool as_function = (PyType_GetFlags(Py_TYPE(original)) & Py_TPFLAGS_METHOD_DESCRIPTOR) != 0 || Py_TYPE(original) == &PyClassMethodDescr_Type;
+    return as_function || !has_target ? binding_type : giving_type;
+}
+
 PyObject* make(PyTypeObject*, PyObject* args, PyObject* named) {
-    static const char* keywords[] = {"original", "taps", "kind", "name", nullptr};
+    static const char* keywords[] = {"original", "taps", "kind", "name", "before", nullptr};
     PyObject* original = nullptr;
     PyObject* taps = nullptr;
     const char* kind = "function";
     PyObject* name = nullptr;
-    if (!PyArg_ParseTupleAndKeywords(args, named, "OO|sU", const_cast<char**>(keywords), &original, &taps, &kind, &name)) return nullptr;
+    PyObject* before = nullptr;
+    if (!PyArg_ParseTupleAndKeywords(args, named, "OO|sUO", const_cast<char**>(keywords), &original, &taps, &kind, &name, &before)) return nullptr;
     const bool has_target = std::strcmp(kind, "method") == 0;
     if (!has_target && std::strcmp(kind, "function") != 0) return PyErr_Format(PyExc_ValueError, "an advice is of a function or a method, not of a %s", kind);
     if (!PyCallable_Check(original) && Py_TYPE(original)->tp_descr_get == nullptr) return PyErr_Format(PyExc_TypeError, "%R cannot be called", original);
     Taps* served = Taps::make(taps, original, has_target);
     if (served == nullptr) return nullptr;
 
-    // A bound method binds no more.
-    PyTypeObject* type = Py_TYPE(original)->tp_descr_get != nullptr && !PyMethod_Check(original) ? binding_type : advice_type;
+    PyTypeObject* type = kind_of(original, has_target);
     auto* self = as_advice(type->tp_alloc(type, 0));
     if (self == nullptr) {
         served->drop();
         return nullptr;
     }
-    self->original = Py_NewRef(original);
-    self->name = name != nullptr ? Py_NewRef(name) : PyObject_GetAttrString(original, "__name__");
-    if (self->name == nullptr) PyErr_Clear();
-    if (self->name != nullptr && PyUnicode_CheckExact(self->name)) PyUnicode_InternInPlace(&self->name);
+    begin_stand_in(&self->base, original, before, name);
     self->has_target = has_target;
-    const unsigned long flags = PyType_GetFlags(Py_TYPE(original));
-    self->bound_by_get = has_target && type == binding_type && (flags & Py_TPFLAGS_METHOD_DESCRIPTOR) == 0 &&
-                         Py_TYPE(original) != &PyClassMethodDescr_Type;
-    self->offset = (flags & Py_TPFLAGS_HAVE_VECTORCALL) != 0 && !self->bound_by_get ? Py_TYPE(original)->tp_vectorcall_offset : 0;
+    self->offset = vectorcall_offset(original);
     use(self, served);
     return reinterpret_cast<PyObject*>(self);
 }
 
 int traverse(PyObject* object, visitproc visit, void* arg) {
-    const Advice* self = as_advice(object);
-    Py_VISIT(Py_TYPE(object));
-    Py_VISIT(self->original);
-    return self->taps != nullptr ? self->taps->traverse(visit, arg) : 0;
+    const Taps* taps = as_advice(object)->taps;
+    const int stop = taps != nullptr ? taps->traverse(visit, arg) : 0;
+    Py_VISIT(as_advice(object)->place);
+    Py_VISIT(as_advice(object)->target);
+    return stop != 0 ? stop : traverse_stand_in(object, visit, arg);
 }
 
 // The original stays as long as the advice: whoever still calls one gets the other.
@@ -221,33 +220,22 @@ int clear(PyObject* object) {
     Advice* self = as_advice(object);
     self->vectorcall = call_unobserved;
     if (Taps* taps = std::exchange(self->taps, nullptr); taps != nullptr) taps->drop();
+    Py_CLEAR(self->place);
+    Py_CLEAR(self->target);
     return 0;
 }
 
 void dealloc(PyObject* object) {
-    PyTypeObject* type = Py_TYPE(object);
     PyObject_GC_UnTrack(object);
-    Advice* self = as_advice(object);
-    if (self->weak_references != nullptr) PyObject_ClearWeakRefs(object);
     clear(object);
-    Py_CLEAR(self->original);
-    Py_CLEAR(self->name);
-    type->tp_free(object);
-    Py_DECREF(type);
+    end_stand_in(object);
 }
 
 // ---- types ----
 
 PyMemberDef members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(Advice, vectorcall), READONLY, nullptr},
-    {"__weaklistoffset__", T_PYSSIZET, offsetof(Advice, weak_references), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr},
-};
-
-PyMethodDef methods[] = {
-    {"__reduce_ex__", reduce, METH_O, nullptr},
-    {"__reduce__", reduce_plainly, METH_NOARGS, nullptr},
-    {nullptr, nullptr, 0, nullptr},
 };
 
 template <class Function>
@@ -264,18 +252,12 @@ bool make_types(PyObject* module) {
         {Py_tp_dealloc, slot(dealloc)},
         {Py_tp_traverse, slot(traverse)},
         {Py_tp_clear, slot(clear)},
-        {Py_tp_getattro, slot(get_attribute)},
-        {Py_tp_setattro, slot(set_attribute)},
-        {Py_tp_repr, slot(represent)},
-        {Py_tp_hash, slot(hash)},
-        {Py_tp_richcompare, slot(compare)},
         {Py_tp_members, members},
-        {Py_tp_methods, methods},
         {Py_tp_doc, const_cast<char*>("Stands for a callable and serves the taps on it.")},
         {0, nullptr},
     };
     PyType_Spec spec = {"mopsus._core.Advice", sizeof(Advice), 0, kFlags | Py_TPFLAGS_BASETYPE, slots};
-    advice_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+    advice_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpecWithBases(&spec, reinterpret_cast<PyObject*>(stand_in_type)));
     if (advice_type == nullptr) return false;
     PyType_Slot binding_slots[] = {
         {Py_tp_descr_get, slot(bind)},
@@ -286,7 +268,10 @@ bool make_types(PyObject* module) {
     };
     PyType_Spec binding_spec = {"mopsus._core.BindingAdvice", sizeof(Advice), 0, kFlags | Py_TPFLAGS_METHOD_DESCRIPTOR, binding_slots};
     binding_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpecWithBases(&binding_spec, reinterpret_cast<PyObject*>(advice_type)));
-    return binding_type != nullptr && PyModule_AddObjectRef(module, "Advice", reinterpret_cast<PyObject*>(advice_type)) == 0;
+    binding_slots[0].pfunc = slot(give);
+    PyType_Spec giving_spec = {"mopsus._core.GivingAdvice", sizeof(Advice), 0, kFlags, binding_slots};
+    giving_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpecWithBases(&giving_spec, reinterpret_cast<PyObject*>(advice_type)));
+    return binding_type != nullptr && giving_type != nullptr && PyModule_AddObjectRef(module, "Advice", reinterpret_cast<PyObject*>(advice_type)) == 0;
 }
 
 // ---- what is done with an advice ----
@@ -295,11 +280,6 @@ Advice* checked(PyObject* object) {
     if (PyObject_TypeCheck(object, advice_type)) return as_advice(object);
     PyErr_Format(PyExc_TypeError, "this is no advice: %R", object);
     return nullptr;
-}
-
-PyObject* advised(PyObject*, PyObject* object) {
-    const Advice* self = checked(object);
-    return self != nullptr ? Py_NewRef(self->original) : nullptr;
 }
 
 PyObject* taps_of(PyObject*, PyObject* object) {
@@ -313,7 +293,7 @@ PyObject* serve(PyObject*, PyObject* args) {
     PyObject* taps = nullptr;
     if (!PyArg_ParseTuple(args, "OO", &object, &taps)) return nullptr;
     Advice* self = checked(object);
-    Taps* made = self != nullptr ? Taps::make(taps, self->original, self->has_target) : nullptr;
+    Taps* made = self != nullptr ? Taps::make(taps, self->base.original, self->has_target) : nullptr;
     if (made == nullptr) return nullptr;
     Taps* before = self->taps;
     use(self, made);
@@ -350,7 +330,6 @@ PyObject* unobserved(PyObject*, PyObject* const* args, Py_ssize_t given, PyObjec
 PyMethodDef functions[] = {
     {"unobserved", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(unobserved)), METH_FASTCALL | METH_KEYWORDS,
      "Call a function with what it does in this thread being nobody's event."},
-    {"advised", advised, METH_O, "What an advice stands for."},
     {"taps", taps_of, METH_O, "The taps that an advice serves."},
     {"serve", serve, METH_VARARGS, "Give an advice other taps."},
     {"skip", leave_out, METH_O, "Leave out what an `around` event is about, with this result; False if there is nothing to leave out."},

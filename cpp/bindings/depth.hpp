@@ -10,8 +10,7 @@ namespace mopsus::python {
 class Depth {
 public:
     Depth() {
-        const char* here = static_cast<const char*>(__builtin_frame_address(0));
-        if (here <= shallow_ || here > top_) enter(here);
+        if (!is_shallow()) enter(static_cast<const char*>(__builtin_frame_address(0)));
     }
     ~Depth() {
         if (given_) leave();
@@ -19,6 +18,11 @@ public:
     Depth(const Depth&) = delete;
     Depth& operator=(const Depth&) = delete;
 
+    // Here nothing has to be seen to, as mostly: a call may be made without one of these.
+    static bool is_shallow() {
+        const char* here = static_cast<const char*>(__builtin_frame_address(0));
+        return here > shallow_ && here <= top_;
+    }
     // No room is left; an exception is set.
     bool refused() const { return refused_; }
 

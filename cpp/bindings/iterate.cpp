@@ -4,55 +4,161 @@ namespace mopsus::python {
 
 namespace {
 
-// Stands for an iterator in a loop: the program sees the iterator's attributes, the loop its values.
+// Stands for an iterable or iterator where it is iterated: the program sees the iterator's attributes, the loop its values.
 struct Walk {
     PyObject_HEAD
-    PyObject* iterator;
+    PyObject* iterator;  // null until it is asked for
     PyObject* iterable;  // where the interpreter would keep it during the iteration; or null
     Site* site;
+    // What becomes of the values, or null: `_` is a value as it is, `(…)` one that is unpacked into targets of that
+    // shape, and from `*` on they stay as they are. With `each`, the shape is that of every value.
+    const char* shape;
+    bool each;
+    bool measured;  // its length is that of the iterable
+    bool passing;   // to be replaced by its iterator when that is asked for
+    // The site's quick tap, as long as it has these taps, and where its monitor finds the iterator.
+    unsigned taps;
+    Slot place;
+    Emission emission;
 };
+
+// As the interpreter has it, which is checked before it is relied upon.
+struct ListIterator {
+    PyObject_HEAD
+    Py_ssize_t index;
+    PyListObject* list;  // null at the end
+};
+
+PyTypeObject* list_iterator = nullptr;  // null: it is made otherwise
 
 PyTypeObject* walk_type = nullptr;
 
 Walk* spare = nullptr;  // loops come one after another: the last walk serves the next
 
-// What a loop ends with, or fails with, when its steps are told by one tap only.
-PyObject* walk_ends(Walk* self) {
-    Taps* raised = self->site->second;
-    if (raised == nullptr || raised->raising.empty()) return nullptr;
-    const HeldTaps taps(raised);
-    serve_raising(*raised, on(self->iterator));
-    return nullptr;
+bool iterable(PyObject* object) { return Py_TYPE(object)->tp_iter != nullptr || PySequence_Check(object) != 0; }
+
+// Takes what it stands for.
+Walk* make_walk(PyObject* iterator, PyObject* iterable, Site* site) {
+    Walk* self = spare;
+    if (self != nullptr) {
+        spare = nullptr;
+        _Py_NewReference(reinterpret_cast<PyObject*>(self));
+    } else {
+        self = PyObject_GC_New(Walk, walk_type);
+        if (self == nullptr) {
+            Py_XDECREF(iterator);
+            Py_XDECREF(iterable);
+            return nullptr;
+        }
+    }
+    self->iterator = iterator;
+    self->iterable = iterable;
+    self->site = as_site(Py_NewRef(reinterpret_cast<PyObject*>(site)));
+    self->shape = nullptr;
+    self->each = self->measured = self->passing = false;
+    self->place = kNil;
+    PyObject_GC_Track(reinterpret_cast<PyObject*>(self));
+    return self;
+}
+
+PyObject* object_of(Walk* walk) { return reinterpret_cast<PyObject*>(walk); }
+
+// The end of the part of a shape that begins here.
+const char* beyond(const char* shape) {
+    int depth = 0;
+    do {
+        if (*shape == '(') ++depth;
+        if (*shape == ')') --depth;
+        ++shape;
+    } while (depth > 0);
+    return shape;
+}
+
+// What becomes of a value, which is taken.
+PyObject* shaped(Walk* self, PyObject* value) {
+    const char* at = self->shape;
+    if (self->each) return unpacking(self->site, value, at);
+    if (*at != '_' && *at != '(') return value;
+    self->shape = beyond(at);
+    return *at == '(' ? unpacking(self->site, value, at + 1) : value;
+}
+
+// Most steps of most loops: an event without consequences, about an object that the monitor has seen before.
+bool told_at_once(const Walk* self) {
+    if (self->place == kNil || self->taps != self->site->taps || Unobserved::now()) return false;
+    return self->emission.monitor->emit_at(self->emission.event, self->place);
+}
+
+// Any other step; nothing of it may burden the quick ones.
+[[gnu::noinline]] PyObject* told_step(Walk* self) {
+    Site* site = self->site;
+    PyObject* result = step(site, self->iterator, Steps::own(Py_TYPE(self->iterator)));
+    self->place = kNil;
+    if (site->quick != nullptr) {
+        self->emission = site->quick->emission;
+        self->place = self->emission.monitor->place(self->iterator);
+        self->taps = site->taps;
+    }
+    return self->shape == nullptr || result == nullptr ? result : shaped(self, result);
+}
+
+[[gnu::noinline]] PyObject* quick_step(Walk* self) {
+    PyObject* result = Steps::own(Py_TYPE(self->iterator))(self->iterator);
+    if (result == nullptr) return end_quick(self->site, self->iterator);
+    return self->shape == nullptr ? result : shaped(self, result);
 }
 
 PyObject* walk_next(PyObject* object) {
     auto* self = reinterpret_cast<Walk*>(object);
-    PyObject* iterator = self->iterator;
-    const iternextfunc next = Py_TYPE(iterator)->tp_iternext;
-    // Nearly every step of nearly every loop: an event without consequences.
-    const Tap* quick = self->site->quick;
-    if (quick != nullptr && !Unobserved::now() && quick->emission.monitor->step_known(quick->emission.event, iterator)) {
-        PyObject* result = next(iterator);
-        return result != nullptr ? result : walk_ends(self);
+    if (!told_at_once(self)) return told_step(self);
+    if (Py_TYPE(self->iterator) == list_iterator && self->shape == nullptr) {
+        auto* at = reinterpret_cast<ListIterator*>(self->iterator);
+        if (at->list != nullptr && at->index < PyList_GET_SIZE(at->list)) return Py_NewRef(PyList_GET_ITEM(at->list, at->index++));
     }
-    Taps* taps = self->site->second;
-    if (taps == nullptr) return next(iterator);
-    const Occasion occasion = on(self->iterator);
-    return perform(taps, occasion, [&] { return next(iterator); });
+    return quick_step(self);
+}
+
+// The iterator of an iterable, as an event.
+PyObject* iterator_of(Site* site, PyObject* given) {
+    PyObject* iterator = perform(site->first, on(given), [&] {
+        PyObject* made = PyObject_GetIter(given);
+        // What nobody else has, no C code gets.
+        Steps::fresh = made != nullptr && Py_REFCNT(made) == 1 ? made : nullptr;
+        return made;
+    });
+    Steps::fresh = nullptr;
+    return iterator;
+}
+
+PyObject* walk_iter(PyObject* object) {
+    auto* self = reinterpret_cast<Walk*>(object);
+    if (self->iterator != nullptr) return Py_NewRef(object);
+    PyObject* iterator = iterator_of(self->site, self->iterable);
+    if (iterator == nullptr) return nullptr;
+    if (self->passing) {
+        if (self->site->second != nullptr) Steps::note(iterator);
+        return iterator;
+    }
+    self->iterator = iterator;
+    return Py_NewRef(object);
 }
 
 PyObject* walk_attribute(PyObject* object, PyObject* name) {
     if (PyUnicode_CompareWithASCIIString(name, "__length_hint__") == 0) return PyObject_GenericGetAttr(object, name);
-    return PyObject_GetAttr(reinterpret_cast<Walk*>(object)->iterator, name);
+    const auto* self = reinterpret_cast<Walk*>(object);
+    return PyObject_GetAttr(self->iterator != nullptr ? self->iterator : self->iterable, name);
 }
 
 PyObject* walk_length_hint(PyObject* object, PyObject*) {
     auto* self = reinterpret_cast<Walk*>(object);
-    const Py_ssize_t hint = PyObject_LengthHint(self->iterable != nullptr ? self->iterable : self->iterator, 8);
+    const Py_ssize_t hint = PyObject_LengthHint(self->measured ? self->iterable : self->iterator, 8);
     return hint >= 0 ? PyLong_FromSsize_t(hint) : nullptr;
 }
 
-PyObject* walk_repr(PyObject* object) { return PyObject_Repr(reinterpret_cast<Walk*>(object)->iterator); }
+PyObject* walk_repr(PyObject* object) {
+    const auto* self = reinterpret_cast<Walk*>(object);
+    return PyObject_Repr(self->iterator != nullptr ? self->iterator : self->iterable);
+}
 
 int walk_traverse(PyObject* object, visitproc visit, void* arg) {
     auto* self = reinterpret_cast<Walk*>(object);
@@ -86,7 +192,7 @@ PyMethodDef walk_methods[] = {
 PyType_Slot walk_slots[] = {
     {Py_tp_dealloc, reinterpret_cast<void*>(walk_dealloc)},
     {Py_tp_traverse, reinterpret_cast<void*>(walk_traverse)},
-    {Py_tp_iter, reinterpret_cast<void*>(PyObject_SelfIter)},
+    {Py_tp_iter, reinterpret_cast<void*>(walk_iter)},
     {Py_tp_iternext, reinterpret_cast<void*>(walk_next)},
     {Py_tp_getattro, reinterpret_cast<void*>(walk_attribute)},
     {Py_tp_repr, reinterpret_cast<void*>(walk_repr)},
@@ -98,59 +204,129 @@ PyType_Slot walk_slots[] = {
 PyType_Spec walk_spec = {"mopsus._core.Walk", sizeof(Walk), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
                          walk_slots};
 
-// Takes the iterator; the iterable is borrowed.
-PyObject* walk(PyObject* iterator, PyObject* iterable, Site* site) {
-    Walk* self = spare;
-    if (self != nullptr) {
-        spare = nullptr;
-        _Py_NewReference(reinterpret_cast<PyObject*>(self));
-    } else {
-        self = PyObject_GC_New(Walk, walk_type);
-        if (self == nullptr) {
-            Py_DECREF(iterator);
-            return nullptr;
-        }
-    }
-    self->iterator = iterator;
-    self->iterable = Py_XNewRef(iterable);
-    self->site = reinterpret_cast<Site*>(Py_NewRef(reinterpret_cast<PyObject*>(site)));
-    PyObject_GC_Track(reinterpret_cast<PyObject*>(self));
-    return reinterpret_cast<PyObject*>(self);
+// Is anything of an iteration to be told? The interpreter itself complains about what cannot be iterated.
+bool asked(const Site* site, PyObject* given) {
+    return (site->first != nullptr || site->second != nullptr) && !Unobserved::now() && iterable(given);
 }
 
-bool iterable(PyObject* object) { return Py_TYPE(object)->tp_iter != nullptr || PySequence_Check(object) != 0; }
-
-// What stands for the iterable of a loop. The interpreter itself complains about what cannot be iterated.
-PyObject* begin(Site* site, PyObject* given, bool keep) {
-    const bool asked = site->first != nullptr || site->second != nullptr;
-    if (!asked || Unobserved::now() || !iterable(given)) return Py_NewRef(given);
-    PyObject* iterator = perform(site->first, on(given), [&] { return PyObject_GetIter(given); });
+// What stands for the iterable of a loop. The shape of its targets is that of each of its values.
+PyObject* loop(PyObject* object, PyObject* const* args, size_t, PyObject*) {
+    Site* site = as_site(object);
+    if (!asked(site, args[0])) return Py_NewRef(args[0]);
+    PyObject* iterator = iterator_of(site, args[0]);
     if (iterator == nullptr) return nullptr;
+    const char* shape = shape_of(site);
     // An iterator need not be iterable itself, nor be its own iterator: a walk is both.
-    if (site->second == nullptr && Py_TYPE(iterator)->tp_iter == PyObject_SelfIter) return iterator;
-    return walk(iterator, keep ? given : nullptr, site);
+    if (site->second == nullptr && shape == nullptr && Py_TYPE(iterator)->tp_iter == PyObject_SelfIter) return iterator;
+    Walk* made = make_walk(iterator, nullptr, site);
+    if (made != nullptr) {
+        made->shape = shape;
+        made->each = shape != nullptr;
+    }
+    return object_of(made);
 }
-
-PyObject* loop(PyObject* object, PyObject* const* args, size_t, PyObject*) { return begin(as_site(object), args[0], false); }
 
 // `*x`: the interpreter asks x how long it is, and keeps it until the end.
-PyObject* spread(PyObject* object, PyObject* const* args, size_t, PyObject*) { return begin(as_site(object), args[0], true); }
+PyObject* spread(PyObject* object, PyObject* const* args, size_t, PyObject*) {
+    Site* site = as_site(object);
+    if (!asked(site, args[0])) return Py_NewRef(args[0]);
+    PyObject* iterator = iterator_of(site, args[0]);
+    if (iterator == nullptr) return nullptr;
+    if (site->second == nullptr && Py_TYPE(iterator)->tp_iter == PyObject_SelfIter) return iterator;
+    Walk* made = make_walk(iterator, Py_NewRef(args[0]), site);
+    if (made != nullptr) made->measured = true;
+    return object_of(made);
+}
 
-// `iter(x)`, `next(x)`. The first argument is what the name stands for, which need not be the function.
-PyObject* function(PyObject* object, PyObject* const* args, size_t flags, PyObject* names) {
-    Site* self = as_site(object);
+// `a, b = site(x)`.
+PyObject* unpack(PyObject* object, PyObject* const* args, size_t, PyObject*) {
+    return unpacking(as_site(object), Py_NewRef(args[0]), shape_of(as_site(object)));
+}
+
+// `a = b, c = x` is written as `a, (b, c) = site(x)`: the value for each of the targets.
+PyObject* several(PyObject* object, PyObject* const* args, size_t, PyObject*) {
+    PyObject* values = PyList_New(0);
+    for (const char* at = shape_of(as_site(object)); values != nullptr && *at != '\0'; at = beyond(at)) {
+        PyObject* value = Py_NewRef(args[0]);
+        if (*at == '(') value = unpacking(as_site(object), value, at + 1);
+        if (value == nullptr || PyList_Append(values, value) < 0) Py_CLEAR(values);
+        Py_XDECREF(value);
+    }
+    if (values == nullptr) return nullptr;
+    PyObject* all = PyList_AsTuple(values);
+    Py_DECREF(values);
+    return all;
+}
+
+// `yield from site(x)`: whoever asks the generator, or throws into it, finds the iterator itself there.
+PyObject* delegate(PyObject* object, PyObject* const* args, size_t, PyObject*) {
+    Site* site = as_site(object);
+    if (!asked(site, args[0]) || PyCoro_CheckExact(args[0])) return Py_NewRef(args[0]);
+    Walk* made = make_walk(nullptr, Py_NewRef(args[0]), site);
+    if (made != nullptr) made->passing = true;
+    return object_of(made);
+}
+
+// A call of a function by its name. The first argument is what the name stands for, which need not be the function.
+template <class Action>
+PyObject* function(Site* self, PyObject* const* args, size_t flags, PyObject* names, Action&& done) {
     const Py_ssize_t given = PyVectorcall_NARGS(flags) - 1;
-    const auto done = [&] { return PyObject_Vectorcall(args[0], args + 1, static_cast<size_t>(given) | PY_VECTORCALL_ARGUMENTS_OFFSET, names); };
-    if (self->subject != args[0] || given == 0) return done();
+    const auto action = [&] {
+        return done([&] { return PyObject_Vectorcall(args[0], args + 1, static_cast<size_t>(given) | PY_VECTORCALL_ARGUMENTS_OFFSET, names); });
+    };
+    if (self->subject != args[0] || given == 0) return action();
     Occasion occasion;
     occasion.target = args[1];
     occasion.arguments = args + 1;
     occasion.positional = given;
     occasion.names = names;
-    return perform(self->first, occasion, done);
+    return perform(self->first, occasion, action);
 }
 
+// `iter(x)`, `map(f, x)` and others that give an iterator.
+PyObject* make(PyObject* object, PyObject* const* args, size_t flags, PyObject* names) {
+    return function(as_site(object), args, flags, names, [](auto&& call) {
+        PyObject* made = call();
+        if (made != nullptr) Steps::note(made);
+        return made;
+    });
+}
+
+// `next(x)`.
+PyObject* next(PyObject* object, PyObject* const* args, size_t flags, PyObject* names) {
+    Site* self = as_site(object);
+    const bool tells = self->subject == args[0] && self->first != nullptr && PyVectorcall_NARGS(flags) > 1;
+    return function(self, args, flags, names, [&](auto&& call) {
+        if (tells) Steps::told = args[1];
+        PyObject* value = call();
+        if (tells) Steps::told = nullptr;
+        return value;
+    });
+}
+
+// Generators of this code are known as what they are.
+PyObject* steps(PyObject*, PyObject* const* args, size_t, PyObject*) { return Steps::mark(args[0]) ? Py_NewRef(Py_None) : nullptr; }
+
 }  // namespace
+
+PyObject* end_quick(Site* site, PyObject* iterator) {
+    Taps* raised = site->second;
+    if (raised == nullptr || raised->raising.empty()) return nullptr;
+    const HeldTaps taps(raised);
+    serve_raising(*raised, on(iterator));
+    return nullptr;
+}
+
+PyObject* unpacking(Site* site, PyObject* value, const char* shape) {
+    if (!asked(site, value)) return value;
+    Walk* made = make_walk(nullptr, value, site);
+    if (made != nullptr) made->shape = shape;
+    return object_of(made);
+}
+
+const char* shape_of(const Site* site) {
+    return site->subject != nullptr ? PyUnicode_AsUTF8(site->subject) : nullptr;
+}
 
 bool serve_raising(const Taps& taps, const Occasion& given) {
     Occasion occasion = given;
@@ -182,9 +358,25 @@ PyObject* serve_returning(const Taps& taps, const Occasion& given, PyObject* res
     return result;
 }
 
-const Behaviour iteration[] = {{"loop", loop}, {"spread", spread}, {"function", function}, {nullptr, nullptr}};
+const Behaviour iteration[] = {
+    {"loop", loop},
+    {"spread", spread},
+    {"unpack", unpack},
+    {"several", several},
+    {"delegate", delegate},
+    {"make", make},
+    {"next", next},
+    {"steps", steps, nullptr, nullptr, Steps::follow},
+    {nullptr, nullptr},
+};
 
 bool prepare_iteration() {
+    const Owned list(PyList_New(2));
+    const Owned iterator(list ? PyObject_GetIter(list.get()) : nullptr);
+    if (!iterator) return false;
+    const auto* at = reinterpret_cast<ListIterator*>(iterator.get());
+    if (Py_TYPE(iterator.get())->tp_basicsize == sizeof(ListIterator) && at->index == 0 && at->list == reinterpret_cast<PyListObject*>(list.get()))
+        list_iterator = Py_TYPE(iterator.get());
     walk_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&walk_spec));
     return walk_type != nullptr;
 }

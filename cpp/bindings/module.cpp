@@ -5,7 +5,9 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include "accessor.hpp"
 #include "advice.hpp"
+#include "classes.hpp"
 #include "columns.hpp"
 #include "component.hpp"
 #include "emitter.hpp"
@@ -15,8 +17,9 @@
 #include "mail.hpp"
 #include "mopsus/archive.hpp"
 #include "monitor.hpp"
-#include "symbolic.hpp"
 #include "ring.hpp"
+#include "standin.hpp"
+#include "symbolic.hpp"
 
 namespace nb = nanobind;
 using namespace mopsus;
@@ -276,9 +279,10 @@ PyType_Slot gc_slots[] = {
 
 NB_MODULE(_core, module) {
     module.doc() = "The C++ core: parametric slicing, machines, the death of objects.";
-    if (!prepare_conversion() || !prepare_terms() || !prepare_watching() || !prepare_emitters(module.ptr()) || !prepare_advice(module.ptr()) || !prepare_sites(module.ptr()) ||
-        !prepare_components(module.ptr()) || !prepare_mail(module.ptr()))
-        raise_python();
+    if (!prepare_conversion() || !prepare_terms() || !prepare_watching()) raise_python();
+    for (const auto prepare : {prepare_emitters, prepare_classes, prepare_stand_ins, prepare_advice, prepare_accessors, prepare_sites,
+                               prepare_components, prepare_mail})
+        if (!prepare(module.ptr())) raise_python();
     module.def(
         "use_errors",
         [](nb::handle closed, nb::handle values) { errors = {closed.inc_ref().ptr(), values.inc_ref().ptr()}; }, nb::arg("closed"),

@@ -175,7 +175,7 @@ void PyMonitor::clear() {
     sites_.clear();
     for (Waiting& one : waiting_) drop_all(one.values);
     waiting_.clear();
-    for (const Report& one : ready_) Py_XDECREF(as_object(one.user));
+    for (const Ready& one : ready_) Py_XDECREF(as_object(one.report.user));
     ready_.clear();
     drop_all(trash_);
     Py_CLEAR(wish_);
@@ -229,13 +229,13 @@ Stamp PyMonitor::here() {
 
 // ---- taking turns ----
 
-PyMonitor::Entry PyMonitor::enter() {
+PyMonitor::Entry PyMonitor::enter(Wait wait) {
     if (closed_) {
         PyErr_SetString(errors.closed, "the monitor is closed");
         return Entry::Refused;
     }
     while (inside_) {
-        if (inside_thread_ == std::this_thread::get_id() || !options_.synchronized_) return Entry::Later;
+        if (inside_thread_ == std::this_thread::get_id() || (!options_.synchronized_ && wait == Wait::IfAsked)) return Entry::Later;
         ++waiters_;
         Py_BEGIN_ALLOW_THREADS
         std::unique_lock lock(turn_mutex);
@@ -290,8 +290,8 @@ Engine& PyMonitor::engine_for(std::uint64_t thread, const std::shared_ptr<bool>&
     return core_.engine(Key::of_bits(KeyKind::Object, thread));
 }
 
-bool PyMonitor::emit(EventId event, PyObject* const* values) {
-    switch (enter()) {
+bool PyMonitor::emit(EventId event, PyObject* const* values, Wait wait) {
+    switch (enter(wait)) {
         case Entry::Refused: return false;
         case Entry::Later: {
             Waiting later{event, {}, here(), this_thread.number, this_thread.ended};
@@ -424,7 +424,7 @@ bool PyMonitor::granted() {
 void PyMonitor::report(Report&& report) {
     if (report.user != 0) Py_INCREF(as_object(report.user));
     ++reported_[{report.property, report.category}];
-    ready_.push_back(std::move(report));
+    ready_.push_back({std::this_thread::get_id(), std::move(report)});
 }
 
 // Handlers may send events of their own: they do not run in the engine's turn.
@@ -553,9 +553,12 @@ bool PyMonitor::admit(EventId event, InstanceRef instance, std::uint64_t user, c
 void PyMonitor::deliver() {
     const SavedError saved;
     const Unobserved unobserved;
-    while (!ready_.empty()) {
-        const Report report = std::move(ready_.front());
-        ready_.pop_front();
+    while (true) {
+        // Each thread its own: what a handler says is about what that thread is doing.
+        const auto next = std::find_if(ready_.begin(), ready_.end(), [](const Ready& one) { return one.thread == std::this_thread::get_id(); });
+        if (next == ready_.end()) return;
+        const Report report = std::move(next->report);
+        ready_.erase(next);
         const auto count = static_cast<Py_ssize_t>(report.values.size());
         PyObject* values = PyTuple_New(count);
         PyObject* serials = PyTuple_New(count);

@@ -48,7 +48,10 @@ public:
     ~PyMonitor() override;
 
     // An event with values in parameter order, then those of its fields. False with an exception set if it cannot be taken.
-    bool emit(EventId event, PyObject* const* values);
+    // `Always`: it waits for other threads even if the monitor is unsynchronized, because the program waits for what comes
+    // of it.
+    enum class Wait : std::uint8_t { IfAsked, Always };
+    bool emit(EventId event, PyObject* const* values, Wait wait = Wait::IfAsked);
     // The same for the commonest case, a single object that is already known to a flat engine, when the
     // step has no consequences, or its machine is no table. `No`: nothing was done.
     enum class Quiet : std::uint8_t { No, Done, Raised };
@@ -73,11 +76,15 @@ public:
         ++core_.seen[event];
         return true;
     }
-    // The same for an object that an event was about before, and a machine that is a table. False: nothing was done.
-    bool step_known(EventId event, PyObject* value) {
-        if (Py_TYPE(value) != quiet_type_ || !tabular_) return false;
+    // Where `emit_at` finds such an object as long as it lives; kNil: nowhere.
+    Slot place(PyObject* value) const {
+        if (Py_TYPE(value) != quiet_type_ || !tabular_) return kNil;
         const Recent& recent = recent_[place_of(value)];
-        if (recent.value != value || !flat_->step_quietly(event, recent.slot)) return false;
+        return recent.value == value ? recent.slot : kNil;
+    }
+    // As `emit_silently`.
+    bool emit_at(EventId event, Slot slot) {
+        if (quiet_type_ == nullptr || !flat_->step_quietly(event, slot)) return false;
         ++core_.seen[event];
         return true;
     }
@@ -153,7 +160,7 @@ private:
     };
 
     enum class Entry { Now, Later, Refused };
-    Entry enter();
+    Entry enter(Wait wait = Wait::IfAsked);
     void leave();
     void handle(EventId event, PyObject* const* values, Engine& engine, Origin& origin);
     Slot slot_of(Engine& engine, unsigned p, PyObject* value, bool insert);
@@ -195,7 +202,11 @@ private:
     std::vector<Recent> recent_;  // for `emit_quietly`
     void set_quiet() { quiet_type_ = inside_ || closed_ || !deaths_.empty() ? nullptr : flat_type_; }
     std::map<std::pair<Engine*, unsigned>, std::unique_ptr<Watcher>> watchers_;
-    std::deque<Report> ready_;  // on their way to Python
+    struct Ready {
+        std::thread::id thread;
+        Report report;
+    };
+    std::deque<Ready> ready_;  // on their way to Python
     std::deque<Waiting> waiting_;
     std::vector<Death> deaths_;
     std::map<std::pair<std::uint16_t, std::uint16_t>, std::uint64_t> reported_;

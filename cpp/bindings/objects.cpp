@@ -1,5 +1,6 @@
 // Which value is which: slots of Python objects, and what becomes of them when the objects die.
 #include "monitor.hpp"
+#include "steps.hpp"
 #include "unobserved.hpp"
 
 namespace mopsus::python {
@@ -46,6 +47,7 @@ Slot PyMonitor::slot_of(Engine& engine, unsigned p, PyObject* value, bool insert
         pinned_.push_back(Py_NewRef(value));
     } else {
         domain.set_watch(slot, watch(value, watcher(engine, p), slot));
+        Steps::note(value);
         ++watches_;
         if (flat_ != nullptr) {
             flat_type_ = Py_TYPE(value);

@@ -1,5 +1,6 @@
 // Sites for operators and statements: attributes, items, calls by name, `with`, `raise`, `except`, `yield`.
 #include <Python.h>
+#include <opcode.h>
 
 #include <array>
 
@@ -89,25 +90,14 @@ struct Manager {
     PyObject* enter;
     PyObject* exit;
     Site* site;
+    bool unpacks;  // tells how its value is unpacked; else when it is entered and left
 };
 
 PyTypeObject* manager_type = nullptr;
 
-// A special method, found and bound as the interpreter does it; null without an exception if there is none.
-PyObject* special(PyObject* object, PyObject* name) {
-    PyObject* found = _PyType_Lookup(Py_TYPE(object), name);
-    if (found == nullptr) return nullptr;
-    const descrgetfunc bind = Py_TYPE(found)->tp_descr_get;
-    Py_INCREF(found);
-    if (bind == nullptr) return found;
-    PyObject* bound = bind(found, object, reinterpret_cast<PyObject*>(Py_TYPE(object)));
-    Py_DECREF(found);
-    return bound;
-}
-
 PyObject *enter_name = nullptr, *exit_name = nullptr;
 
-PyObject* with(PyObject* object, PyObject* const* args, size_t, PyObject*) {
+PyObject* managed(PyObject* object, PyObject* const* args, bool unpacks) {
     Site* site = as_site(object);
     PyTypeObject* type = Py_TYPE(args[0]);
     const bool asked = (site->first != nullptr || site->second != nullptr) && !Unobserved::now();
@@ -123,20 +113,34 @@ PyObject* with(PyObject* object, PyObject* const* args, size_t, PyObject*) {
     self->enter = enter.release();
     self->exit = exit.release();
     self->site = as_site(Py_NewRef(object));
+    self->unpacks = unpacks;
     PyObject_GC_Track(reinterpret_cast<PyObject*>(self));
     return reinterpret_cast<PyObject*>(self);
 }
 
+PyObject* with(PyObject* object, PyObject* const* args, size_t, PyObject*) { return managed(object, args, false); }
+
+// `with site(m) as (a, b)`.
+PyObject* with_unpacked(PyObject* object, PyObject* const* args, size_t, PyObject*) { return managed(object, args, true); }
+
 PyObject* manager_enter(PyObject* object, PyObject*) {
     auto* self = reinterpret_cast<Manager*>(object);
     const Owned enter(std::exchange(self->enter, nullptr));
+    if (self->unpacks) {
+        PyObject* value = PyObject_CallNoArgs(enter.get());
+        return value != nullptr ? unpacking(self->site, value, shape_of(self->site)) : nullptr;
+    }
     return perform(self->site->first, on(self->target), [&] { return PyObject_CallNoArgs(enter.get()); });
 }
 
 PyObject* manager_exit(PyObject* object, PyObject* const* args, Py_ssize_t count) {
     auto* self = reinterpret_cast<Manager*>(object);
-    return perform(self->site->second, about(self->target, args, count),
-                   [&] { return PyObject_Vectorcall(self->exit, args, static_cast<size_t>(count), nullptr); });
+    const auto action = [&] { return PyObject_Vectorcall(self->exit, args, static_cast<size_t>(count), nullptr); };
+    if (self->unpacks) return action();
+    // The interpreter leaves it to the exception to keep the traceback, which the method may take away.
+    std::array<Owned, 3> held;
+    for (Py_ssize_t k = 0; k < count && k < 3; ++k) held[static_cast<std::size_t>(k)] = Owned(Py_NewRef(args[k]));
+    return perform(self->site->second, about(self->target, args, count), action);
 }
 
 int manager_traverse(PyObject* object, visitproc visit, void* arg) {
@@ -203,7 +207,11 @@ bool set_cause(PyObject* exception, PyObject* given) {
         PyErr_SetString(PyExc_TypeError, "exception causes must derive from BaseException");
         return false;
     }
+#if PY_VERSION_HEX >= 0x030D0000
+    PyObject* cause = given == Py_None ? nullptr : instance(given);
+#else  // which did not ask what a class gives
     PyObject* cause = given == Py_None ? nullptr : PyExceptionClass_Check(given) ? PyObject_CallNoArgs(given) : Py_NewRef(given);
+#endif
     if (cause == nullptr && given != Py_None) return false;
     PyException_SetCause(exception, cause);
     return true;
@@ -244,16 +252,61 @@ PyObject* passing(PyObject* object, PyObject* const* args, size_t, PyObject*) {
     return perform(self->first, about(generator.get(), args, 1), [&] { return Py_NewRef(args[0]); });
 }
 
+// Was the exception thrown into the frame where it was caught, at a `yield`? The interpreter notes where it came up.
+bool is_thrown(PyObject* exception, PyFrameObject* frame) {
+    const Owned trace(PyException_GetTraceback(exception));
+    if (!trace) return false;
+    const auto* at = reinterpret_cast<PyTracebackObject*>(trace.get());
+    if (at->tb_frame != frame) return false;
+    const Owned code(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
+    const Owned bytes(PyCode_GetCode(reinterpret_cast<PyCodeObject*>(code.get())));
+    if (!bytes || at->tb_lasti < 0 || at->tb_lasti >= PyBytes_GET_SIZE(bytes.get())) return false;
+    const auto operation = static_cast<unsigned char>(PyBytes_AS_STRING(bytes.get())[at->tb_lasti]);
+    return operation == YIELD_VALUE || operation == RESUME;
+}
+
+// In an `except` clause around a statement that yields, `site()`: what goes on by an exception goes on. The end of a
+// generator that is closed is none.
+PyObject* thrown(PyObject* object, PyObject* const*, size_t, PyObject*) {
+    Site* self = as_site(object);
+    if (self->first == nullptr || Unobserved::now()) Py_RETURN_NONE;
+    PyObject* exception = PyErr_GetHandledException();
+    const Owned held(exception);
+    const Owned frame(reinterpret_cast<PyObject*>(PyThreadState_GetFrame(PyThreadState_Get())));
+    if (!held || !frame || PyErr_GivenExceptionMatches(exception, PyExc_GeneratorExit) != 0) Py_RETURN_NONE;
+    if (!is_thrown(exception, reinterpret_cast<PyFrameObject*>(frame.get()))) {
+        PyErr_Clear();
+        Py_RETURN_NONE;
+    }
+    const Owned generator(PyFrame_GetGenerator(reinterpret_cast<PyFrameObject*>(frame.get())));
+    Occasion occasion = about(generator.get(), &exception, 1);
+    occasion.exception = exception;
+    return perform(self->first, occasion, [] { return Py_NewRef(Py_None); });
+}
+
 }  // namespace
+
+PyObject* special(PyObject* object, PyObject* name) {
+    PyObject* found = _PyType_Lookup(Py_TYPE(object), name);
+    if (found == nullptr) return nullptr;
+    const descrgetfunc bind = Py_TYPE(found)->tp_descr_get;
+    Py_INCREF(found);
+    if (bind == nullptr) return found;
+    PyObject* bound = bind(found, object, reinterpret_cast<PyObject*>(Py_TYPE(object)));
+    Py_DECREF(found);
+    return bound;
+}
 
 const Behaviour operators[] = {
     {"attribute", attribute_call, attribute_get, attribute_set},
     {"item", item_call, item_get, item_set},
     {"call", call},
     {"with", with},
+    {"with unpacked", with_unpacked},
     {"raise", raise},
     {"handle", handle},
     {"pass", passing},
+    {"thrown", thrown},
     {nullptr, nullptr},
 };
 

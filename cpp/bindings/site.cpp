@@ -15,7 +15,7 @@ namespace {
 PyTypeObject* site_type = nullptr;
 
 const Behaviour* find(const char* kind) {
-    for (const Behaviour* list : {iteration, operators, waiting}) {
+    for (const Behaviour* list : {iteration, asynchronous, operators, waiting}) {
         for (; list->kind != nullptr; ++list)
             if (std::strcmp(list->kind, kind) == 0) return list;
     }
@@ -63,8 +63,10 @@ PyObject* tap(PyObject* object, PyObject* args) {
     PyObject *first = nullptr, *second = nullptr, *third = nullptr;
     if (!PyArg_ParseTuple(args, "OOO", &first, &second, &third)) return nullptr;
     self->quick = nullptr;
+    ++self->taps;
     if (!put(self->first, first) || !put(self->second, second) || !put(self->third, third)) return nullptr;
     self->quick = quick_of(self->second);
+    if (self->behaviour->tapped != nullptr) self->behaviour->tapped(self);
     Py_RETURN_NONE;
 }
 
@@ -83,8 +85,10 @@ int clear(PyObject* object) {
     auto* self = reinterpret_cast<Site*>(object);
     Py_CLEAR(self->subject);
     self->quick = nullptr;
+    ++self->taps;
     for (Taps** place : {&self->first, &self->second, &self->third})
         if (Taps* old = std::exchange(*place, nullptr); old != nullptr) old->drop();
+    if (self->behaviour->tapped != nullptr) self->behaviour->tapped(self);
     return 0;
 }
 
@@ -149,7 +153,7 @@ PyType_Spec spec = {"mopsus._core.Site", sizeof(Site), 0,
 }  // namespace
 
 bool prepare_sites(PyObject* module) {
-    if (!prepare_iteration() || !prepare_operators() || !prepare_waiting()) return false;
+    if (!prepare_iteration() || !prepare_steps() || !prepare_asynchronous() || !prepare_operators() || !prepare_waiting()) return false;
     site_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
     return site_type != nullptr && PyModule_AddObjectRef(module, "Site", reinterpret_cast<PyObject*>(site_type)) == 0;
 }

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "classes.hpp"
 #include "unobserved.hpp"
 
 namespace mopsus::python {
@@ -17,29 +18,6 @@ Owned optional_attribute(PyObject* object, const char* name) {
 
 // -1 with an exception set if it is no number.
 Py_ssize_t number(const Owned& value) { return value ? PyLong_AsSsize_t(value.get()) : -1; }
-
-// A class whose metaclass is not plain may say anything of objects that are no instances of it.
-bool is_instance(PyObject* value, PyObject* types) {
-    if (PyTuple_CheckExact(types)) {
-        for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(types); ++k)
-            if (is_instance(value, PyTuple_GET_ITEM(types, k))) return true;
-        return false;
-    }
-    if (PyType_Check(types) && PyType_IsSubtype(Py_TYPE(value), reinterpret_cast<PyTypeObject*>(types)) != 0) return true;
-    if (PyType_CheckExact(types)) return false;
-    const Unobserved unobserved;
-    const int yes = PyObject_IsInstance(value, types);
-    if (yes < 0) PyErr_Clear();
-    return yes == 1;
-}
-
-bool is_exactly(PyObject* value, PyObject* types) {
-    auto* type = reinterpret_cast<PyObject*>(Py_TYPE(value));
-    if (!PyTuple_CheckExact(types)) return type == types;
-    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(types); ++k)
-        if (type == PyTuple_GET_ITEM(types, k)) return true;
-    return false;
-}
 
 // What a class and static method stand for.
 bool stands_for(PyObject* found, PyObject* place) {
@@ -93,7 +71,7 @@ Owned current_thread() {
 // ---- serving ----
 
 bool Tap::applies(const Occasion& at) const {
-    if (target && (at.target == nullptr || !(exact ? is_exactly(at.target, target.get()) : is_instance(at.target, target.get())))) return false;
+    if (target && (at.target == nullptr || !(exact ? is_exactly_of : is_instance_of)(target.get(), at.target))) return false;
     if (at_most >= 0 && at.positional + (at.names != nullptr ? PyTuple_GET_SIZE(at.names) : 0) > at_most) return false;
     return !entry || is_entry(at);
 }
@@ -102,7 +80,8 @@ bool Tap::find_out(const Occasion& at) const {
     PyTypeObject* type = Py_TYPE(at.target);
     const bool yes = applies(at);
     // A version of 0 is none; the next look-up gives the type one. Of classes, each may have an entry of its own.
-    if (const unsigned version = type->tp_version_tag; version != 0 && !PyType_Check(at.target))
+    const bool lasting = !PyType_Check(at.target) && (!target || exact || are_plain_classes(target.get()));
+    if (const unsigned version = type->tp_version_tag; version != 0 && lasting)
         known_of(type) = {type, version, yes};
     return yes;
 }
@@ -151,7 +130,7 @@ bool Tap::choose(const Occasion& at, Chosen& chosen) const {
                 value = chosen.task.get();
                 break;
         }
-        if (value == nullptr || (source.types && !is_instance(value, source.types.get()))) return false;
+        if (value == nullptr || (source.types && !is_instance_of(source.types.get(), value))) return false;
         chosen.values[k] = value;
     }
     return true;
@@ -180,7 +159,8 @@ bool Tap::send(PyObject* const* values) const {
             const PyMonitor::Quiet quiet = emission.monitor->emit_quietly(emission.event, values[0]);
             if (quiet != PyMonitor::Quiet::No) return quiet == PyMonitor::Quiet::Done || forgiven();
         }
-        return emission.monitor->emit(emission.event, values) || forgiven();
+        const auto wait = moment == Moment::Around ? PyMonitor::Wait::Always : PyMonitor::Wait::IfAsked;
+        return emission.monitor->emit(emission.event, values, wait) || forgiven();
     }
     const Unobserved unobserved;
     const Owned done(PyObject_Vectorcall(emit.get(), values, sources.size(), nullptr));
@@ -201,10 +181,13 @@ bool Tap::forgiven() const {
     return true;
 }
 
+Tap::~Tap() {
+    if (target) remove_user(target.get(), this);
+}
+
 int Tap::traverse(visitproc visit, void* arg) const {
-    for (const Owned* one : {&emit, &admits, &target}) Py_VISIT(one->get());
-    for (const Source& source : sources)
-        for (const Owned* one : {&source.fallback, &source.types}) Py_VISIT(one->get());
+    for (const Owned* one : {&emit, &admits}) Py_VISIT(one->get());
+    for (const Source& source : sources) Py_VISIT(source.fallback.get());
     return 0;
 }
 
@@ -250,6 +233,14 @@ void complete(Tap::Source& source, const Owned& parameters) {
     if (!found && source.name) source.index = -1;  // one of `**kwargs`
 }
 
+// The classes that are asked for: given as such, as a class or as a tuple of some; none for None.
+Owned as_classes(PyObject* given) {
+    if (given == nullptr || given == Py_None) return Owned();
+    if (are_classes(given)) return Owned(Py_NewRef(given));
+    const Owned several(PyTuple_Check(given) ? Py_NewRef(given) : PyTuple_Pack(1, given));
+    return several ? make_classes(several.get()) : Owned();
+}
+
 bool read_source(Tap::Source& source, PyObject* object) {
     const Py_ssize_t kind = number(attribute(object, "kind"));
     source.index = number(attribute(object, "index"));
@@ -264,7 +255,7 @@ bool read(Tap& tap, PyObject* object) {
     const Py_ssize_t moment = number(attribute(object, "moment"));
     tap.emit = attribute(object, "emit");
     tap.admits = optional_attribute(object, "admits");
-    tap.target = optional_attribute(object, "target");
+    tap.target = as_classes(attribute(object, "target").get());
     const Owned exact = attribute(object, "exact");
     const Owned entry = attribute(object, "entry");
     const Owned at_most = optional_attribute(object, "at_most");
@@ -288,23 +279,14 @@ bool read(Tap& tap, PyObject* object) {
     for (Py_ssize_t k = 0; k < count && PyErr_Occurred() == nullptr; ++k) {
         Tap::Source& source = tap.sources[static_cast<std::size_t>(k)];
         if (!read_source(source, PySequence_Fast_GET_ITEM(sources.get(), k))) break;
-        PyObject* type = k < typed ? PySequence_Fast_GET_ITEM(types.get(), k) : Py_None;
-        if (type != Py_None) source.types = Owned(Py_NewRef(type));
+        source.types = as_classes(k < typed ? PySequence_Fast_GET_ITEM(types.get(), k) : Py_None);
     }
     return PyErr_Occurred() == nullptr;
 }
 
-// Classes that nothing but the bases of a type make it an instance of.
-bool are_plain(PyObject* types) {
-    if (!PyTuple_CheckExact(types)) return PyType_CheckExact(types);
-    for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(types); ++k)
-        if (!are_plain(PyTuple_GET_ITEM(types, k))) return false;
-    return true;
-}
-
 bool is_simple(const Tap& tap) {
     return tap.emission.monitor != nullptr && tap.sources.size() == 1 && tap.sources[0].kind == Tap::From::Target && !tap.sources[0].types &&
-           !tap.admits && tap.at_most < 0 && (!tap.target || tap.exact || are_plain(tap.target.get()));
+           !tap.admits && tap.at_most < 0;
 }
 
 }  // namespace
@@ -327,6 +309,7 @@ Taps* Taps::make(PyObject* objects, PyObject* original, bool has_target) {
         Tap::Source* only = tap->sources.size() == 1 ? tap->sources.data() : nullptr;
         if (only != nullptr && only->kind == Tap::From::Target && !tap->target && !tap->exact) tap->target = std::move(only->types);
         tap->by_type = tap->target || tap->entry;
+        if (tap->target) add_user(tap->target.get(), tap.get());
         tap->simple = is_simple(*tap);
         switch (tap->moment) {
             case Tap::Moment::Around: made->around.push_back(tap.get()); break;

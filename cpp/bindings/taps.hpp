@@ -52,8 +52,13 @@ struct Tap {
         Py_ssize_t index = -1;  // of an argument; -1: by name only
         Owned name;             // null: by position only
         Owned fallback;         // the default value of an argument, if it has one
-        Owned types;            // null: any
+        Owned types;            // classes; null: any
     };
+
+    Tap() = default;
+    ~Tap();
+    Tap(const Tap&) = delete;
+    Tap& operator=(const Tap&) = delete;
 
     Moment moment = Moment::Before;
     Owned emit;
@@ -89,6 +94,8 @@ struct Tap {
     }
     // What takes the place of the argument or result that is the last source; nothing if it stays.
     Owned exchanged(const Occasion& occasion) const;
+    // What was found out about types may not hold any more.
+    void forget() const { known_ = {}; }
     int traverse(visitproc visit, void* arg) const;
 
 private:

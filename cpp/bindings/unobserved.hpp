@@ -19,6 +19,8 @@ public:
     Unobserved& operator=(const Unobserved&) = delete;
 
     static bool now() { return count_ != 0 && depth() != 0; }
+    // Is any thread? That is known at once.
+    static bool anywhere() { return count_ != 0; }
 
 private:
     static int& depth() {

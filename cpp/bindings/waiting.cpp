@@ -1,5 +1,11 @@
-// The site of `await`: what is awaited is the same, but its end is told.
+// The site of `await`, and what stands for something awaited whose end is told.
+//
+// `await x` is written as `site(site[x], await site())`: what is awaited is x itself, so that whoever looks at the coroutine
+// from outside, or throws into it, finds what was written; and its result is told. Only to tell of an exception that
+// comes out of it, something else has to stand there.
 #include <Python.h>
+
+#include <vector>
 
 #include "iterate.hpp"
 
@@ -10,9 +16,12 @@ namespace {
 // Stands for something awaitable, and for the iterator that waits for it.
 struct Wait {
     PyObject_HEAD
-    PyObject* target;
-    PyObject* inner;  // once the interpreter has begun to wait
+    PyObject* target;   // what it is told of
+    PyObject* awaited;  // the target itself, or what its method gave
+    PyObject* inner;    // once the interpreter has begun to wait
     Site* site;
+    Taps* Site::*taps;  // of the site: which are served
+    bool returning;     // is its result told, too?
 };
 
 PyTypeObject* wait_type = nullptr;
@@ -21,11 +30,10 @@ Wait* as_wait(PyObject* object) { return reinterpret_cast<Wait*>(object); }
 
 // What has ended, and how: takes the result, and gives it back unless the program is to stop.
 PyObject* ended(Wait* self, PyObject* result) {
-    if (self->site->first == nullptr || Unobserved::now()) return result;
-    const HeldTaps taps(self->site->first);
-    if (result != nullptr) return serve_returning(*taps.operator->(), on(self->target), result);
-    if (!taps->raising.empty()) serve_raising(*taps.operator->(), on(self->target));
-    return nullptr;
+    if (self->site->*(self->taps) == nullptr || Unobserved::now()) return result;
+    const HeldTaps taps(self->site->*(self->taps));
+    if (result == nullptr) serve_raising(*taps, on(self->target));
+    return result != nullptr && self->returning ? serve_returning(*taps, on(self->target), result) : result;
 }
 
 // StopIteration with this value, which is taken.
@@ -83,7 +91,7 @@ PyObject* wait_attribute(PyObject* object, PyObject* name) {
     for (const char* own : {"send", "throw"})
         if (PyUnicode_CompareWithASCIIString(name, own) == 0) return PyObject_GenericGetAttr(object, name);
     Wait* self = as_wait(object);
-    return PyObject_GetAttr(self->inner != nullptr ? self->inner : self->target, name);
+    return PyObject_GetAttr(self->inner != nullptr ? self->inner : self->awaited, name);
 }
 
 bool awaited_already(PyObject* coroutine) {
@@ -112,7 +120,7 @@ PyObject* iterator_of(PyObject* target) {
 
 PyObject* wait_await(PyObject* object) {
     Wait* self = as_wait(object);
-    self->inner = iterator_of(self->target);
+    self->inner = iterator_of(self->awaited);
     if (self->inner == nullptr) {
         ended(self, nullptr);
         return nullptr;
@@ -124,6 +132,7 @@ int wait_traverse(PyObject* object, visitproc visit, void* arg) {
     Wait* self = as_wait(object);
     Py_VISIT(Py_TYPE(object));
     Py_VISIT(self->target);
+    Py_VISIT(self->awaited);
     Py_VISIT(self->inner);
     Py_VISIT(self->site);
     return 0;
@@ -132,6 +141,7 @@ int wait_traverse(PyObject* object, visitproc visit, void* arg) {
 int wait_clear(PyObject* object) {
     Wait* self = as_wait(object);
     Py_CLEAR(self->inner);
+    Py_CLEAR(self->awaited);
     Py_CLEAR(self->target);
     return 0;
 }
@@ -173,28 +183,71 @@ bool awaitable(PyObject* object) {
     return PyCoro_CheckExact(object) || (methods != nullptr && methods->am_await != nullptr);
 }
 
-PyObject* await(PyObject* object, PyObject* const* args, size_t, PyObject*) {
-    Site* site = as_site(object);
-    // Of generators that serve as coroutines, and of what cannot be awaited, the interpreter takes care.
-    if (site->first == nullptr || Unobserved::now() || !awaitable(args[0])) return Py_NewRef(args[0]);
-    const HeldTaps taps(site->first);
-    PyObject* target = args[0];
-    for (const auto* list : {&taps->before, &taps->around})
-        for (const Tap* tap : *list)
-            if (!tap->serve(on(target))) return nullptr;
-    if (taps->returning.empty() && taps->raising.empty()) return Py_NewRef(target);
+// Takes the awaitable.
+PyObject* make_wait(PyObject* given, PyObject* target, Site* site, Taps* Site::*which, bool returning) {
+    const Owned held(given);
     auto* self = PyObject_GC_New(Wait, wait_type);
     if (self == nullptr) return nullptr;
     self->target = Py_NewRef(target);
+    self->awaited = Py_NewRef(given);
     self->inner = nullptr;
-    self->site = as_site(Py_NewRef(object));
+    self->site = as_site(Py_NewRef(reinterpret_cast<PyObject*>(site)));
+    self->taps = which;
+    self->returning = returning;
     PyObject_GC_Track(reinterpret_cast<PyObject*>(self));
     return reinterpret_cast<PyObject*>(self);
 }
 
+// Of generators that serve as coroutines, and of what cannot be awaited, the interpreter takes care.
+bool told_of(const Site* site, PyObject* target) { return site->first != nullptr && !Unobserved::now() && awaitable(target); }
+
+thread_local std::vector<PyObject*> begun;  // what `site[x]` has left for `site()`; owned
+
+PyObject* begin(PyObject* object, PyObject* target) {
+    Site* site = as_site(object);
+    PyObject* waited = Py_NewRef(target);
+    if (told_of(site, target)) {
+        const HeldTaps taps(site->first);
+        if (!serve_first(*taps, on(target))) {
+            Py_DECREF(waited);
+            return nullptr;
+        }
+        if (!taps->raising.empty()) waited = make_wait(waited, target, site, &Site::first, false);
+        if (waited == nullptr) return nullptr;
+    }
+    begun.push_back(waited);
+    return Py_NewRef(target);
+}
+
+PyObject* await(PyObject* object, PyObject* const* args, size_t flags, PyObject*) {
+    Site* site = as_site(object);
+    if (PyVectorcall_NARGS(flags) == 0) {
+        PyObject* waited = begun.back();
+        begun.pop_back();
+        return waited;
+    }
+    PyObject* target = args[0];
+    if (!told_of(site, target)) return Py_NewRef(args[1]);
+    const HeldTaps taps(site->first);
+    return serve_returning(*taps, on(target), Py_NewRef(args[1]));
+}
+
 }  // namespace
 
-const Behaviour waiting[] = {{"await", await}, {nullptr, nullptr}};
+bool serve_first(const Taps& taps, const Occasion& occasion) {
+    for (const auto* list : {&taps.before, &taps.around})
+        for (const Tap* tap : *list)
+            if (!tap->serve(occasion)) return false;
+    return true;
+}
+
+PyObject* waiting_for(PyObject* given, PyObject* target, Site* site, Taps* Site::*which) {
+    const Taps* taps = site->*which;
+    const bool told = given != nullptr && taps != nullptr && !(taps->returning.empty() && taps->raising.empty()) && !Unobserved::now();
+    return told && awaitable(given) ? make_wait(given, target, site, which, true) : given;
+}
+
+const Behaviour waiting[] = {{"await", await, begin}, {nullptr, nullptr}};
 
 bool prepare_waiting() {
     wait_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&wait_spec));

@@ -4,6 +4,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "steps.hpp"
+
 namespace mopsus::python {
 
 namespace {
@@ -62,13 +64,14 @@ void bury(PyObject* self) {
 
 void hooked_dealloc(PyObject* self) {
     bury(self);
+    Steps::forget(self);
     PyTypeObject* type = Py_TYPE(self);
     const destructor original = original_of(type);
-    if (type != &PyList_Type && type != &PyDict_Type && type != &PyTuple_Type) {
+    if (type != &PyList_Type && type != &PyDict_Type && type != &PyTuple_Type && type != &PyFilter_Type) {
         original(self);
         return;
     }
-    // These three limit the depth of nested deallocation only while the deallocator of the type is
+    // These limit the depth of nested deallocation only while the deallocator of the type is
     // their own; do it for them.
     PyObject_GC_UnTrack(self);
     Py_TRASHCAN_BEGIN(self, hooked_dealloc)
@@ -98,6 +101,13 @@ bool prepare_watching() {
     return true;
 }
 
+void watch_deaths(PyTypeObject* type) {
+    PyTypeObject* base = hookable(type);
+    if (base->tp_dealloc == hooked_dealloc) return;
+    originals[base] = base->tp_dealloc;
+    base->tp_dealloc = hooked_dealloc;
+}
+
 std::uint64_t watch(PyObject* object, Mourner& mourner, Slot slot) {
     PyTypeObject* type = Py_TYPE(object);
     if (PyType_SUPPORTS_WEAKREFS(type)) {
@@ -111,11 +121,7 @@ std::uint64_t watch(PyObject* object, Mourner& mourner, Slot slot) {
         }
         PyErr_Clear();
     }
-    PyTypeObject* base = hookable(type);
-    if (base->tp_dealloc != hooked_dealloc) {
-        originals[base] = base->tp_dealloc;
-        base->tp_dealloc = hooked_dealloc;
-    }
+    watch_deaths(type);
     if (mourner.hooked_++ == 0) hooked_mourners.push_back(&mourner);
     return kHooked;
 }

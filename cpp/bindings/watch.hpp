@@ -38,6 +38,9 @@ void unwatch(std::uint64_t word, Mourner& mourner);
 // that list does not say.
 Slot slot_by_weak_reference(PyObject* object, const Mourner& mourner);
 
+// From now on `Steps` hears of the end of every object of this type.
+void watch_deaths(PyTypeObject* type);
+
 bool prepare_watching();  // false with a Python exception set
 
 }  // namespace mopsus::python

@@ -48,7 +48,7 @@ public:
         Word* words = at(slot);
         const Word cell = table_->step(words[0], event);
         if ((cell & kNotable) != 0) return false;
-        words[0] = cell;
+        if (cell != words[0]) words[0] = cell;  // mostly it is the same
         return true;
     }
     // What a notable step of the bulk loop still has to do.

@@ -6,8 +6,9 @@ pytest run in an environment that has it does so: names are loaded when they are
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from mopsus.late import late_names
 
 if TYPE_CHECKING:
     from mopsus.events.component.api import mailbox, watch_components
@@ -37,18 +38,13 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:  # a type checker must see the names above, and no others
-    _MODEL = ("MopsusError", "Severity", "Spec", "Verdict", "WitnessEvent")
-    _SPEC = ("event", "load", "param", "parse", "property", "specification", "var")
-    _HOMES = {"Monitor": "mopsus.monitor"} | dict.fromkeys(_MODEL, "mopsus.model") | dict.fromkeys(_SPEC, "mopsus.spec")
-    _HOMES |= dict.fromkeys(("install", "weave"), "mopsus.events.weave.api")
-    _HOMES |= dict.fromkeys(("mailbox", "watch_components"), "mopsus.events.component.api")
-
-    def __getattr__(name: str) -> object:
-        if name not in _HOMES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value = getattr(import_module(_HOMES[name]), name)
-        globals()[name] = value
-        return value
-
-    def __dir__() -> list[str]:
-        return sorted({*globals(), *__all__})
+    __getattr__, __dir__ = late_names(
+        __name__,
+        {
+            "events.component.api": "mailbox watch_components",
+            "events.weave.api": "install weave",
+            "model": "MopsusError Severity Spec Verdict WitnessEvent",
+            "monitor": "Monitor",
+            "spec": "event load param parse property specification var",
+        },
+    )

@@ -155,7 +155,7 @@ def test_starting_imports_nothing_that_the_command_does_not_need(arguments):
         "from mopsus.cli.main import main\n"
         "try:\n    main(sys.argv[1:])\n"
         "except SystemExit:\n    pass\n"
-        "print([name for name in ('pyarrow', 'lark', 'pydantic', 'mopsus._core') if name in sys.modules])\n"
+        "print([name for name in ('pyarrow', 'mopsus.logics', 'pydantic', 'mopsus._core') if name in sys.modules])\n"
     )
     done = subprocess.run([sys.executable, "-c", probe, *arguments], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"

@@ -252,6 +252,38 @@ def test_processes_that_the_program_starts(folder, how, count):
     assert report["stats"]["events"] == 2 * count
 
 
+MAIN_CHILD = """
+import multiprocessing, sys
+
+def helper(n):
+    for item in range(n):
+        pass
+
+def work(n):
+    helper(n)
+
+if __name__ == "__main__":
+    process = multiprocessing.get_context(sys.argv[1]).Process(target=work, args=(2,))
+    process.start()
+    process.join()
+    work(2)
+"""
+
+
+@pytest.mark.parametrize("how", ["spawn", "forkserver"])
+@pytest.mark.parametrize("program", [("loops.py",), ("-m", "loops")])
+def test_the_main_program_is_woven_in_processes_that_begin_anew(folder, how, program):
+    """Its loops, and calls among its own functions, are seen there as they are in the first process."""
+    (folder / "loops.mop").write_text(
+        "Loops(x) { event turn before(x) : next(x) event call before() : call(helper) ere : call @match }"
+    )
+    (folder / "loops.py").write_text(MAIN_CHILD)
+    done = mopsus(folder, "loops.mop", "--json", "-o", "report.json", "--", *program, how)
+    assert done.returncode == 0, done.stderr
+    report = json.loads((folder / "report.json").read_text())
+    assert report["stats"]["events"] == 2 * (3 + 1), done.stderr
+
+
 def test_subprocesses_by_environment(folder, monkeypatch):
     (folder / "doors.py").write_text("class Door:\n    def open(self): pass\n    def close(self): pass\n")
     (folder / "work.py").write_text(CHILDREN)
@@ -272,9 +304,33 @@ def test_pools_of_threads_end(folder):
     assert "2 violations" in done.stderr, done.stderr
 
 
+def test_specs_of_traces_only_are_refused(folder):
+    (folder / "trace.mop").write_text("Trace(i) { event a(i) ere : a }\n")
+    (folder / "empty.py").write_text("print('ran')\n")
+    done = mopsus(folder, "trace.mop", "--", "empty.py")
+    assert done.returncode == 2
+    assert "error[WEAVE-002]: no event of Trace is at a point of a program" in done.stderr
+    assert not done.stdout
+
+
 def test_spec_that_saw_nothing_is_named(folder):
     (folder / "door.mop").write_text(SPEC + "\nTrace(i) { event a(i) ere : a }\n")
     (folder / "empty.py").write_text("pass\n")
     done = mopsus(folder, "door.mop", "--", "empty.py")
     assert done.stderr.count("WEAVE-003") == 2
     assert "none of them names a point of a program" in done.stderr
+
+
+def test_a_program_does_not_wait_for_what_its_monitors_do_not_need(folder):
+    needless = (
+        "msgspec",
+        "rich",
+        "pyarrow",
+        "fractions",
+        "importlib.metadata",
+        "importlib.resources",
+        "mopsus.spec.predicate",
+    )
+    (folder / "door.py").write_text(f"import sys\nprint([name for name in {needless} if name in sys.modules])\n")
+    done = mopsus(folder, "door.mop", "--", "door.py")
+    assert done.stdout == "[]\n"

@@ -44,8 +44,9 @@ def woven(source: str, rewrites: tuple[Rewrite, ...], module: str, filename: str
     """The code of a program, rewritten."""
     tree = ast.parse(source, filename)
     places = rewrite(tree, Plan.of(rewrites), module)
-    SITES.need(module, places, own=True)
-    return compile(tree, filename, "exec", dont_inherit=True)
+    code = compile(tree, filename, "exec", dont_inherit=True)
+    SITES.need(module, places, code, own=True)
+    return code
 
 
 def shown(code: Any, source: str, module: str, filename: str) -> str:

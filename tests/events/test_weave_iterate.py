@@ -185,7 +185,9 @@ def test_threads_loop_side_by_side() -> None:
         ("attribute", lambda site, thing: site(thing), 5),
         ("attribute", lambda site, thing: site[thing], 5),
         ("with", lambda site, thing: site(thing), None),
-        ("await", lambda site, thing: site(thing), None),
+        ("await", lambda site, thing: (site[thing], site())[1], None),
+        ("async loop", lambda site, thing: site(thing), None),
+        ("async with", lambda site, thing: site(thing), None),
         ("raise", lambda site, thing: site(thing), None),
     ],
 )

@@ -164,6 +164,95 @@ PROGRAMS = {
         async def main(): print([x async for x in a()])
         asyncio.run(main())
     """,
+    "throw": """
+        def g():
+            x = yield 1
+            while True:
+                try:
+                    x = (yield x), 1
+                    print(x)
+                except ValueError as error: print("thrown", repr(error), error.__context__)
+                finally: print("finally")
+        it = g()
+        print(next(it), it.send(2), it.throw(ValueError("v")), it.throw(ValueError))
+        it.close()
+        it = g()
+        next(it)
+        def inner():
+            try: yield
+            except: return 5
+        def outer():
+            return (yield from inner()), (yield [(yield), (yield)])
+        h = outer()
+        next(h)
+        print(h.throw(KeyError))
+        try: h.throw(KeyError, None)
+        except KeyError as error:
+            trace = error.__traceback__.tb_next
+            print(repr(error), trace.tb_lineno, trace.tb_next)
+        def failing():
+            (yield) + 1 / 0
+        f = failing()
+        next(f)
+        try: next(f)
+        except ZeroDivisionError: pass
+        it.throw(KeyError("k"))
+    """,
+    "await is what it was": """
+        import asyncio, types
+        @types.coroutine
+        def pause(value): return (yield value)
+        class A:
+            def __await__(self): return (yield 7)
+        async def inner(): return await pause(1)
+        async def outer(): return (await inner(), await A())
+        c = outer()
+        print(c.send(None), c.send("x"))
+        try: c.send("y")
+        except StopIteration as stop: print(stop.value)
+        async def both(): return await A() + await A()
+        c = both()
+        c.send(None), c.send(1)
+        try: c.send(2)
+        except StopIteration as stop: print(stop.value)
+        c = outer(); c.send(None); c.close()
+        async def order():
+            def e(x): print(x); return pause(x)
+            print([await e(1), await e(2)], {await e(3): await e(4)})
+            print([await e(x) for x in (5, 6)], [x async for x in numbers() if await e(x)])
+        async def numbers():
+            yield await pause(8)
+        c = order()
+        try:
+            while True: c.send(c.send(None))
+        except StopIteration: pass
+    """,
+    "async with": """
+        import asyncio
+        class C:
+            def __init__(self, name, swallow=False): self.name, self.swallow = name, swallow
+            async def __aenter__(self):
+                await asyncio.sleep(0)
+                print("enter", self.name)
+                return self.name
+            async def __aexit__(self, *info):
+                await asyncio.sleep(0)
+                print("exit", self.name, info[0], info[1])
+                return self.swallow
+            def __del__(self): print("del", self.name)
+        class Odd:
+            def __aenter__(self): return 5
+            def __aexit__(self, *info): pass
+        async def main():
+            async with C("a") as a, C("b") as (b,): print(a, b)
+            async with C("c", True): raise KeyError
+            for each in (5, Odd()):
+                try:
+                    async with each: pass
+                except TypeError as error: print(error)
+            async with C("d"): 1 / 0
+        asyncio.run(main())
+    """,
     "calls": """
         print(len("abc"), max(1, 2, key=lambda x: -x), *[1], **{"sep": "-"})
         def len(x): return "mine"
@@ -309,7 +398,96 @@ def test_the_end_of_waiting_is_told() -> None:
     assert type(told[3][1]) is KeyError
 
 
+def test_what_is_awaited_is_itself_while_only_its_result_is_told() -> None:
+    source = """
+        import types
+        @types.coroutine
+        def pause(): return (yield 1)
+        async def inner(): return await pause()
+        async def outer(): return await inner()
+        c = outer()
+        c.send(None)
+        print(c.cr_await.__name__, c.cr_await.cr_await.__name__)
+        try: c.send(5)
+        except StopIteration as stop: print(stop.value)
+    """
+
+    def make(log: list[Event]) -> tuple[Rewrite, ...]:
+        return (
+            Rewrite(Operation.AWAIT, tap(log, "begun", Moment.BEFORE)),
+            Rewrite(Operation.AWAIT, tap(log, "returned", Moment.RETURNING, From.RESULT)),
+        )
+
+    assert compare(dedent(source), make) == [("begun",), ("returned", 5)]
+
+
 def test_managers_are_told() -> None:
     source = "import threading\nlock = threading.Lock()\nwith lock: print(lock.locked())"
     told = compare(source, lambda log: everything(log, [Operation.ENTER, Operation.EXIT]))
     assert told == [("enter", "lock")] * 2 + [("exit", "lock")] * 2
+
+
+def test_asynchronous_loops_and_managers_are_told() -> None:
+    source = """
+        import asyncio
+        async def numbers():
+            yield 1
+        class M:
+            async def __aenter__(self): await asyncio.sleep(0)
+            async def __aexit__(self, *info): await asyncio.sleep(0)
+        async def main():
+            async for x in numbers(): pass
+            print([x async for x in numbers()])
+            async with M(): pass
+        asyncio.run(main())
+    """
+    asked = [Operation.ITER, Operation.NEXT, Operation.ENTER, Operation.EXIT]
+    told = compare(dedent(source), lambda log: everything(log, asked))
+    loop = [("iter", "async_generator")] * 2 + [("next", "async_generator")] * 4
+    assert told == loop * 2 + [("enter", "M")] * 2 + [("exit", "M")] * 2
+
+
+def test_the_ends_of_asynchronous_steps_are_told() -> None:
+    source = """
+        import asyncio
+        async def numbers():
+            yield 1
+        class M:
+            async def __aenter__(self): return 2
+            async def __aexit__(self, *info): raise KeyError
+        async def main():
+            async for x in numbers(): pass
+            try:
+                async with M(): pass
+            except KeyError: pass
+        asyncio.run(main())
+    """
+
+    def make(log: list[Event]) -> tuple[Rewrite, ...]:
+        return (
+            Rewrite(Operation.NEXT, tap(log, "value", Moment.RETURNING, From.RESULT)),
+            Rewrite(Operation.NEXT, tap(log, "end", Moment.RAISING, From.EXCEPTION)),
+            Rewrite(Operation.ENTER, tap(log, "entered", Moment.RETURNING, From.RESULT)),
+            Rewrite(Operation.EXIT, tap(log, "failed", Moment.RAISING, From.EXCEPTION)),
+        )
+
+    told = compare(dedent(source), make)
+    assert names(told) == ["value", "end", "entered", "failed"]
+    assert [told[0][1], type(told[1][1]), told[2][1], type(told[3][1])] == [1, StopAsyncIteration, 2, KeyError]
+
+
+def test_an_exception_thrown_into_a_generator_makes_it_go_on() -> None:
+    source = """
+        def g():
+            while True:
+                try:
+                    x = (yield) + int("x" if x else "1")
+                except (KeyError, NameError): pass
+        i = g()
+        next(i)
+        i.throw(KeyError)
+        i.send(1)
+        i.close()
+    """
+    told = compare(dedent(source), lambda log: everything(log, [Operation.RESUME]))
+    assert told == [("resuming", "generator")] * 4

@@ -264,11 +264,13 @@ def test_methods_of_builtin_types(
     call = f"one.{name}(*arguments)"
     put(places, holder, name, tap(log, TARGET))
     expected = eval(call)
-    assert [id(target) for (target,) in log] == [id(one)]
+    # Other threads of whoever runs the tests may use such an object meanwhile.
+    assert [target is one for (target,) in log].count(True) == 1
     places.undo()
+    seen = len(log)
     assert vars(holder)[name] is original
     eval(call, {"one": make(), "arguments": arguments})
-    assert len(log) == 1
+    assert len(log) == seen
     assert expected == getattr(make(), name)(*arguments)
 
 

@@ -439,3 +439,104 @@ def test_module_functions_by_wildcard_are_those_defined_there(program):
         module.a()
         module.b()
     assert seen.names == ["any", "any"]
+
+
+@pytest.mark.parametrize("modifier", ["", "unsynchronized "])
+def test_around_is_decided_while_another_thread_is_being_handled(program, modifier):
+    """What is left out must be known before it happens, however busy the monitor is."""
+    name = program(
+        "import threading\nbusy, go = threading.Event(), threading.Event()\n"
+        "def slow():\n    return 0\ndef wait():\n    busy.set()\n    go.wait(5)\ndef guarded():\n    return 1\n"
+    )
+    text = f"""
+    import {name}
+    {modifier}Guard() {{
+        event slow before() : call({name}.slow) {{ {name}.wait() }}
+        event guarded around() : call({name}.guarded) {{ __SKIP(42) }}
+    }}"""
+    module = importlib.import_module(name)
+    got = []
+    with mopsus.weave(mopsus.parse(text)):
+        first = threading.Thread(target=module.slow)
+        first.start()
+        assert module.busy.wait(5)
+        second = threading.Thread(target=lambda: got.append(module.guarded()))
+        second.start()
+        second.join(0.05)
+        module.go.set()
+        second.join(5)
+        first.join(5)
+    assert got == [42]
+
+
+def test_what_a_handler_leaves_out_is_its_own_threads(program):
+    """While one handler runs, a verdict of another thread comes: its handler runs where it came from."""
+    name = program(
+        "import threading\nbusy, go = threading.Event(), threading.Event()\n"
+        "def slow():\n    return 0\ndef wait():\n    busy.set()\n    go.wait(5)\ndef guarded():\n    return 1\n"
+    )
+    text = f"""
+    import {name}
+    Slow(x) {{
+        event slow before(x) : call({name}.slow) && thread(x)
+        event guarded around(x) : call({name}.guarded) && thread(x)
+        fsm : start [ slow -> busy  guarded -> held ] busy [] held []
+        @busy {{ {name}.wait() }}
+        @held {{ __SKIP(42) }}
+    }}"""
+    module = importlib.import_module(name)
+    got = []
+    with mopsus.weave(mopsus.parse(text)):
+        first = threading.Thread(target=lambda: got.append(module.slow()))
+        first.start()
+        assert module.busy.wait(5)
+        second = threading.Thread(target=lambda: got.append(module.guarded()))
+        second.start()
+        second.join(5)
+        module.go.set()
+        first.join(5)
+    assert got == [42, 0]
+
+
+COROUTINES = """
+    import asyncio
+
+    def step(n):
+        return n
+
+    async def deeper(n):
+        await asyncio.sleep(0)
+        return step(n)
+
+    async def outer(n):
+        step(n)
+        await asyncio.sleep(0)
+        return await deeper(n)
+
+    async def other(n):
+        await asyncio.sleep(0)
+        return step(-n)
+
+    def numbers():
+        yield step(10)
+
+    async def both():
+        made = outer(1)
+        step(-5)
+        await asyncio.gather(made, other(2))
+        given = numbers()
+        step(-6)
+        next(given)
+        step(-7)
+"""
+
+
+def test_control_flow_of_coroutines_and_generators_is_where_they_run(program):
+    name = program(COROUTINES)
+    module = importlib.import_module(name)
+    flow = f"cflow(call({name}.outer | {name}.numbers))"
+    with Recorder("R(n)", f"event e before(n) : call({name}.step) && args(n) && {flow}") as seen:
+        asyncio.run(module.both())
+        module.step(-8)
+        assert seen.woven.explain().count("cflow:") == 1
+    assert [n for _, n in seen] == [1, 1, 10]

@@ -156,7 +156,115 @@ LOOPS = {
         print([*L()], {*L()})
         a, b = L()
     """,
-    "async for is left alone": """
+    "targets": """
+        class L:
+            def __init__(self, *items): self.items = items
+            def __iter__(self):
+                print("iter", len(self.items))
+                for item in self.items:
+                    print("next")
+                    yield item
+                print("end")
+            def __len__(self):
+                print("len")
+                return len(self.items)
+        class T:
+            def __setattr__(self, name, value): print("set", name, value)
+        t = T()
+        for a, b in L(L(1, 2), L(3, 4)): print(a, b)
+        for (a, [b, *c]), d in [(L(1, L(2, 3)), 4)]: print(a, b, c, d)
+        print([(a, c) for a, (b, c) in L(L(1, L(2, 3)))], {x: y for x, y in [L(1, 2)]})
+        a, (b, (c, d)), e = L(1, L(2, L(3, 4)), 5)
+        (a, b), (c, d) = L(1, 2), L(3, 4)
+        t.x = a, b = t.y = c, *d = L(1, 2)
+        (a, b) = [c, d] = L(L(5), L(6))
+        a, *b, (c, d) = L(1, 2, 3, L(4, 5))
+        t.x, (t.y, t.z) = 1, L(2, 3)
+        for t.x, (t.y, b) in [L(1, L(2, 3))]: pass
+        for [] in [()]: pass
+        for a, in ["x"]: print(a)
+        a = b = L(1)
+    """,
+    "targets of with": """
+        class M:
+            def __init__(self, value): self.value = value
+            def __enter__(self): return self.value
+            def __exit__(self, *info): print("exit", info[0])
+        with M((1, (2, 3))) as (a, (b, c)), M([4]) as [d]: print(a, b, c, d)
+        try:
+            with M((1,)) as (a, b): pass
+        except ValueError as error: print(error)
+        with M(5) as (a, b): pass
+    """,
+    "iterators given to C code": """
+        import itertools
+        from itertools import chain as link, islice
+        it = iter([1, 2, 3])
+        print(sum(it), list(it), type(it), it.__length_hint__())
+        def gen():
+            yield "a"
+            yield "b"
+        print("".join(gen()), sorted(gen()), dict(zip(gen(), iter([1, 2]))), max(x for x in (3, 4)))
+        print(list(map(str, iter([1]))), list(link(gen(), "c")))
+        print(list(islice(itertools.count(), 2)), *link.from_iterable(["x"]))
+        print([*reversed([1, 2])], tuple(enumerate("x")), list(filter(None, [0, 1])))
+        class I:
+            n = 0
+            def __iter__(self): return self
+            def __next__(self):
+                self.n += 1
+                if self.n > 3: raise StopIteration
+                return self.n
+        print(sum(iter(I())), 2 in iter(I()), any(x > 1 for x in I()))
+        def fails():
+            yield 1
+            raise KeyError("k")
+        try: list(fails())
+        except KeyError as error: print(error)
+        import copy, pickle
+        it = iter([1, 2, 3]); next(it)
+        print(list(copy.copy(it)), list(pickle.loads(pickle.dumps(it))), list(it))
+        map(5)
+    """,
+    "yield from is what it was": """
+        import sys
+        def names():
+            frame, found = sys._getframe(1), []
+            while frame.f_code.co_name != "<module>":
+                found.append(frame.f_code.co_name)
+                frame = frame.f_back
+            return found
+        def inner():
+            while True:
+                try: got = yield names()
+                except KeyError: print("thrown", names())
+                else: print("sent", got)
+        def outer():
+            return (yield from inner())
+        g = outer()
+        print(next(g), g.send(1), g.throw(KeyError), g.gi_yieldfrom.gi_code.co_name, g.gi_running)
+        g.close()
+        class I:
+            def __iter__(self): print("iter"); return self
+            def __next__(self): return 1
+            def send(self, value): return value
+            def throw(self, *error): print("throw", error); raise StopIteration("value")
+        def other():
+            print((yield from I()))
+            yield from [5]
+        g = other()
+        print(next(g), g.send(2), type(g.gi_yieldfrom).__name__)
+        print(g.throw(KeyError(1)), type(g.gi_yieldfrom).__name__)
+        def empty(): return (yield from ())
+        print(list(empty()))
+        async def c(): pass
+        def wrong():
+            coroutine = c()
+            try: yield from coroutine
+            finally: coroutine.close()
+        list(wrong())
+    """,
+    "async for": """
         import asyncio
         async def numbers():
             for i in range(3):

@@ -11,6 +11,7 @@ import pytest
 
 from mopsus.logics import LogicError, load_logic, logic_names, registry
 from mopsus.logics.ere import LOGIC as ERE
+from mopsus.spec.logics import BUILT_IN, GROUP, plugins
 
 PYPROJECT = Path(__file__).resolve().parents[2] / "pyproject.toml"
 
@@ -19,20 +20,20 @@ PYPROJECT = Path(__file__).resolve().parents[2] / "pyproject.toml"
 def installed(monkeypatch):
     """Pretend that plugins are installed, given as name and `module:attribute`."""
 
-    def install(**plugins):
-        entries = [EntryPoint(name, value, registry.GROUP) for name, value in plugins.items()]
+    def install(**origins):
+        entries = [EntryPoint(name, value, GROUP) for name, value in origins.items()]
         monkeypatch.setattr("importlib.metadata.entry_points", lambda group: entries)
-        registry._entry_points.cache_clear()
+        plugins.cache_clear()
         load_logic.cache_clear()
 
     yield install
-    registry._entry_points.cache_clear()
+    plugins.cache_clear()
     load_logic.cache_clear()
 
 
 def test_built_in_logics_are_the_declared_entry_points():
-    declared = tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))["project"]["entry-points"][registry.GROUP]
-    assert declared == registry.BUILT_IN
+    declared = tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))["project"]["entry-points"][GROUP]
+    assert declared == BUILT_IN
 
 
 def test_built_in_logics_need_no_metadata(monkeypatch):
@@ -41,7 +42,7 @@ def test_built_in_logics_need_no_metadata(monkeypatch):
 
     monkeypatch.setattr("importlib.metadata.entry_points", absent)
     load_logic.cache_clear()
-    assert [load_logic(name).name for name in registry.BUILT_IN] == list(registry.BUILT_IN)
+    assert [load_logic(name).name for name in BUILT_IN] == list(BUILT_IN)
 
 
 def test_plugin_is_found_by_entry_point(installed):

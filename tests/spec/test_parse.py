@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import mopsus.spec
-from mopsus.logics.registry import BUILT_IN
 from mopsus.model import BindingMode, Severity
 from mopsus.spec import SpecError, format_file, load, load_file, locate, parse, parse_file, print_spec
+from mopsus.spec.logics import BUILT_IN
 from mopsus.spec.source import Source
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "specs"

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mopsus.model import ObjectRef, Severity, TableMachine, Verdict, WitnessEvent
-from mopsus.model.text import listing, printable, show_value
-from mopsus.verdict import default_message, explain, plain_text
+from mopsus.model.text import default_message, listing, printable, show_value
+from mopsus.verdict import explain, plain_text
 
 
 def machine(alphabet, table, categories, initial=0, names=None):

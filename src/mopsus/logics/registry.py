@@ -1,9 +1,4 @@
-"""Stage 2: finding logic plugins by name.
-
-The logics that come with Mopsus are looked up without reading any package metadata, which is
-slow and, when running from a source tree, absent; all others by entry point. A plugin is
-imported when it is first asked for, and checked before anyone uses it.
-"""
+"""Stage 2: logic plugins by name, each imported when it is first asked for, and checked before anyone uses it."""
 
 from __future__ import annotations
 
@@ -11,42 +6,13 @@ import inspect
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mopsus.logics.logic import Logic, LogicError
 from mopsus.logics.text import suggestion
-
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
-
-GROUP = "mopsus.logics"
-
-BUILT_IN: Mapping[str, str] = {
-    "fsm": "mopsus.logics.fsm:LOGIC",
-    "ere": "mopsus.logics.ere:LOGIC",
-    "ptltl": "mopsus.logics.ptltl:LOGIC",
-    "ltl": "mopsus.logics.ltl:LOGIC",
-    "cfg": "mopsus.logics.cfg:CFG",
-    "lr": "mopsus.logics.cfg:LR",
-    "lr_lazy": "mopsus.logics.cfg:LR_LAZY",
-    "lalr": "mopsus.logics.cfg:LALR",
-    "lalr_lazy": "mopsus.logics.cfg:LALR_LAZY",
-    "hoa": "mopsus.logics.hoa:LOGIC",
-    "srs": "mopsus.logics.srs:LOGIC",
-    "srs_scan": "mopsus.logics.srs:SCANNING",
-    "mtl": "mopsus.logics.mtl:LOGIC",
-    "ptcaret": "mopsus.logics.ptcaret:LOGIC",
-    "shml": "mopsus.logics.hml:SHML",
-    "maxhml": "mopsus.logics.hml:MAXHML",
-}
-"""The same as the entry points of our own distribution. A built-in name cannot be taken by another plugin."""
+from mopsus.spec.logics import BUILT_IN, GROUP, logic_names, plugins
 
 ARITY: Mapping[str, int] = {"parse": 2, "print": 1, "categories": 1, "events": 1, "compile": 2, "reference": 3}
-
-
-def logic_names() -> tuple[str, ...]:
-    """The names under which logics are known, sorted; none is imported for this."""
-    return tuple(sorted({*BUILT_IN, *_entry_points()}))
 
 
 @cache
@@ -58,7 +24,7 @@ def load_logic(name: str) -> Logic:
     if name in BUILT_IN:
         module, _, attribute = BUILT_IN[name].partition(":")
         return check_logic(name, getattr(import_module(module), attribute), BUILT_IN[name])
-    entry = _entry_points().get(name)
+    entry = plugins().get(name)
     if entry is None:
         raise LogicError(f"unknown logic '{name}'", code="LOGIC-010", hint=suggestion(name, logic_names()))
     try:
@@ -121,10 +87,3 @@ def _bad_plugin(name: str, origin: str, fault: str) -> LogicError:
         code="LOGIC-011",
         hint="repair or uninstall the package that provides it",
     )
-
-
-@cache
-def _entry_points() -> dict[str, EntryPoint]:
-    from importlib.metadata import entry_points
-
-    return {entry.name: entry for entry in entry_points(group=GROUP) if entry.name not in BUILT_IN}

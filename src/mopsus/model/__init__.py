@@ -1,29 +1,47 @@
-"""Stage 0: Event, Spec, Machine and Verdict as plain data that every stage may import."""
+"""Stage 0: Event, Spec, Machine and Verdict as plain data that every stage may import.
 
-from mopsus.model.caret import CaretMachine, CaretStep
-from mopsus.model.drawing import Drawing, Edge, Node
-from mopsus.model.errors import Diagnostic, MopsusError, Span, TraceError
-from mopsus.model.machine import Families, Machine, Remark, TableMachine
-from mopsus.model.rewrite import RewriteMachine, RewriteRule
-from mopsus.model.spec import (
-    BindingMode,
-    Code,
-    Event,
-    Handler,
-    Modifiers,
-    Parameter,
-    Pointcut,
-    Property,
-    Severity,
-    Spec,
-    Variable,
-)
-from mopsus.model.stack import StackMachine
-from mopsus.model.symbolic import SymbolicMachine
-from mopsus.model.term import Atom, Pid, Reference
-from mopsus.model.timed import DISORDERED, TIMED_VERDICTS, UNTIMED, FormulaPart, TimedKind, TimedMachine, TimedOperator
-from mopsus.model.value import ObjectRef, Scalar, Value
-from mopsus.model.verdict import Step, Verdict, WitnessEvent
+The names below are loaded when they are first used: a run needs machines of one kind or two.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mopsus.late import late_names
+
+if TYPE_CHECKING:
+    from mopsus.model.caret import CaretMachine, CaretStep
+    from mopsus.model.drawing import Drawing, Edge, Node
+    from mopsus.model.errors import Diagnostic, MopsusError, Span, TraceError
+    from mopsus.model.machine import Families, Machine, Remark, TableMachine
+    from mopsus.model.rewrite import RewriteMachine, RewriteRule
+    from mopsus.model.spec import (
+        BindingMode,
+        Code,
+        Event,
+        Handler,
+        Modifiers,
+        Parameter,
+        Pointcut,
+        Property,
+        Severity,
+        Spec,
+        Variable,
+    )
+    from mopsus.model.stack import StackMachine
+    from mopsus.model.symbolic import SymbolicMachine
+    from mopsus.model.term import Atom, Pid, Reference
+    from mopsus.model.timed import (
+        DISORDERED,
+        TIMED_VERDICTS,
+        UNTIMED,
+        FormulaPart,
+        TimedKind,
+        TimedMachine,
+        TimedOperator,
+    )
+    from mopsus.model.value import ObjectRef, Scalar, Value
+    from mopsus.model.verdict import Step, Verdict, WitnessEvent
 
 __all__ = [
     "DISORDERED",
@@ -71,3 +89,22 @@ __all__ = [
     "Verdict",
     "WitnessEvent",
 ]
+
+if not TYPE_CHECKING:  # a type checker must see the names above, and no others
+    __getattr__, __dir__ = late_names(
+        __name__,
+        {
+            "caret": "CaretMachine CaretStep",
+            "drawing": "Drawing Edge Node",
+            "errors": "Diagnostic MopsusError Span TraceError",
+            "machine": "Families Machine Remark TableMachine",
+            "rewrite": "RewriteMachine RewriteRule",
+            "spec": "BindingMode Code Event Handler Modifiers Parameter Pointcut Property Severity Spec Variable",
+            "stack": "StackMachine",
+            "symbolic": "SymbolicMachine",
+            "term": "Atom Pid Reference",
+            "timed": "DISORDERED FormulaPart TIMED_VERDICTS TimedKind TimedMachine TimedOperator UNTIMED",
+            "value": "ObjectRef Scalar Value",
+            "verdict": "Step Verdict WitnessEvent",
+        },
+    )

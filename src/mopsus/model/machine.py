@@ -9,9 +9,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from mopsus.model.drawing import Drawing, Edge, Node
+if TYPE_CHECKING:
+    from mopsus.model.drawing import Drawing
 
 Families: TypeAlias = "Mapping[str, frozenset[frozenset[str]]]"
 """For each event, a set of event sets."""
@@ -101,6 +102,8 @@ class TableMachine(Machine):
         return frozenset[str]().union(*(self.categories[state] for state in entered)) & self.goal
 
     def drawing(self) -> Drawing:
+        from mopsus.model.drawing import Drawing, Edge, Node
+
         count = len(self.table)
         size = f"{count} state{'s' * (count > 1)}"
         return Drawing(

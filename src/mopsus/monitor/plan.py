@@ -5,22 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import ceil, floor
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from mopsus.logics import CompiledSpec
-from mopsus.model import (
-    TIMED_VERDICTS,
-    CaretMachine,
-    Machine,
-    RewriteMachine,
-    Spec,
-    StackMachine,
-    TableMachine,
-    TimedMachine,
-    TimedOperator,
-)
-from mopsus.model.symbolic import SymbolicMachine
-from mopsus.monitor.symbolic import lay_out
+from mopsus.model import Machine, Spec, TableMachine
+
+if TYPE_CHECKING:
+    from mopsus.model import CaretMachine, RewriteMachine, StackMachine, SymbolicMachine, TimedMachine, TimedOperator
 
 Mask: TypeAlias = int
 EventArgs: TypeAlias = "tuple[str, list[int], bool, bool, list[Mask], list[str]]"
@@ -120,9 +111,11 @@ def _minimal(masks: Iterable[Mask]) -> list[Mask]:
 
 def _machine(machine: Machine, categories: tuple[str, ...], masks: Mapping[str, Mask]) -> MachineArgs:
     numbers = {category: k for k, category in enumerate(categories)}
+    if isinstance(machine, TableMachine):
+        return "table", _table(machine, numbers, masks)
+    from mopsus.model import CaretMachine, RewriteMachine, StackMachine, SymbolicMachine, TimedMachine
+
     match machine:
-        case TableMachine():
-            return "table", _table(machine, numbers, masks)
         case StackMachine():
             return "stack", _stack(machine, numbers, masks)
         case RewriteMachine():
@@ -132,6 +125,8 @@ def _machine(machine: Machine, categories: tuple[str, ...], masks: Mapping[str, 
         case TimedMachine():
             return "timed", _timed(machine, numbers, masks)
         case SymbolicMachine():
+            from mopsus.monitor.symbolic import lay_out
+
             # Any event may matter: what it carries decides, and that is known only when it comes.
             return "symbolic", lay_out(machine, numbers, _minimal(masks.values()))
     raise TypeError(f"the core runs no {type(machine).__name__}")
@@ -192,6 +187,8 @@ FOREVER = 2**64 - 1
 
 
 def _timed(machine: TimedMachine, numbers: Mapping[str, int], masks: Mapping[str, Mask]) -> tuple[Any, ...]:
+    from mopsus.model import TIMED_VERDICTS
+
     return (
         [list(letter) for letter in machine.letters],
         [

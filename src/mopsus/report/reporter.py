@@ -10,14 +10,16 @@ import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Protocol, TextIO, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TextIO, TypeAlias
 
 from mopsus.model import Machine, Spec, Verdict
+from mopsus.model.verdict import HISTORY
 from mopsus.report.messages import ReportError
 from mopsus.report.output import Output
-from mopsus.report.summary import Summary
-from mopsus.verdict import Explanation, Group, Groups, explain
-from mopsus.verdict.explain import HISTORY
+
+if TYPE_CHECKING:
+    from mopsus.report.summary import Summary
+    from mopsus.verdict import Explanation, Group, Groups
 
 GROUP = "mopsus.reports"
 BUILT_IN = {
@@ -83,6 +85,8 @@ class Options:
 
     def explain(self, verdict: Verdict) -> Explanation:
         """The verdict explained with all that is known."""
+        from mopsus.verdict import explain
+
         return explain(verdict, self.machine(verdict), self.history, self.spec(verdict))
 
 
@@ -103,6 +107,8 @@ class GroupedReporter:
     def __init__(
         self, destination: Destination, options: Options, render: Callable[[Groups, Summary, Options], str]
     ) -> None:
+        from mopsus.verdict import Groups
+
         # Opened before the run: a path that cannot be written is better known before an hour of checking.
         self._output = Output(destination)
         self._options = options

@@ -6,11 +6,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mopsus.model import Diagnostic, MopsusError, Severity, Spec
 from mopsus.model.text import printable
-from mopsus.verdict import Ending, Groups
+
+if TYPE_CHECKING:
+    from mopsus.verdict import Ending, Groups
 
 RATED_S, RATED_EVENTS = 1.0, 10_000
 """A smaller run spends its time on starting up, so its rate would say nothing."""

@@ -13,17 +13,17 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from mopsus.model import Severity, Verdict, WitnessEvent
-from mopsus.model.text import printable, show_binding, show_place, show_time, source_of
+from mopsus.model.text import default_message, printable, show_binding, show_place, show_time, source_of
 from mopsus.report.output import Output
 from mopsus.report.reporter import Destination, Format, Options
 from mopsus.report.summary import PRESUMED, Summary, count, summary_line
-from mopsus.verdict import Explanation, Group, Groups, default_message
+from mopsus.verdict import Explanation, Group, Groups
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.text import Text
 
-    from mopsus.verdict import Ending
+    from mopsus.verdict import Ending, Explanation, Group
 
 WIDTH_OF_FILES = 120
 CODE_STYLE = "green"
@@ -132,6 +132,8 @@ FORMAT = Format("terminal", "for people, in a terminal", ".txt", TerminalReporte
 def _timeline(explanation: Explanation, style: str) -> RenderableType:
     from rich.table import Table
     from rich.text import Text
+
+    from mopsus.verdict import show_turn
 
     table = Table.grid(padding=(0, 2, 0, 0))
     columns = []

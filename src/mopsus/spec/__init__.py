@@ -5,8 +5,9 @@ The names below are loaded when they are first used, because later stages need o
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from mopsus.late import late_names
 
 if TYPE_CHECKING:
     from mopsus.spec.classes import event, param, property, specification, var
@@ -40,23 +41,15 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:  # a type checker must see the names above, and no others
-    _MODULES = {
-        "classes": ("event", "param", "property", "specification", "var"),
-        "diagnostics": ("render", "render_all", "suggest"),
-        "errors": ("ArgumentError", "SpecError"),
-        "formula": ("locate",),
-        "messages": ("MESSAGES",),
-        "parser": ("SpecFile", "load", "load_file", "parse", "parse_file"),
-        "printer": ("format_file", "print_spec"),
-    }
-    _HOMES = {name: f"{__name__}.{module}" for module, names in _MODULES.items() for name in names}
-
-    def __getattr__(name: str) -> object:
-        if name not in _HOMES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value = getattr(import_module(_HOMES[name]), name)
-        globals()[name] = value
-        return value
-
-    def __dir__() -> list[str]:
-        return sorted({*globals(), *__all__})
+    __getattr__, __dir__ = late_names(
+        __name__,
+        {
+            "classes": "event param property specification var",
+            "diagnostics": "render render_all suggest",
+            "errors": "ArgumentError SpecError",
+            "formula": "locate",
+            "messages": "MESSAGES",
+            "parser": "SpecFile load load_file parse parse_file",
+            "printer": "format_file print_spec",
+        },
+    )

@@ -12,6 +12,7 @@ from mopsus.model import BindingMode, Event, Modifiers, Property, Span, Spec
 from mopsus.spec.check_program import check_program_event
 from mopsus.spec.component import check_component_event, is_component
 from mopsus.spec.errors import Findings
+from mopsus.spec.logics import BUILT_IN, logic_names
 from mopsus.spec.pointcuts import conjuncts
 from mopsus.spec.program import is_program
 
@@ -20,13 +21,6 @@ MODIFIERS = (*(mode.value for mode in BindingMode), *FLAGS)
 
 Places = Mapping[tuple[str, str], Span]
 """Where an event names a parameter, by event and parameter; for findings more exact than the event's own place."""
-
-
-def installed_logics() -> frozenset[str]:
-    """The names of the logics that are installed, found without loading any of them."""
-    from importlib.metadata import entry_points  # takes longer to import than all of this stage
-
-    return frozenset(point.name for point in entry_points(group="mopsus.logics"))
 
 
 def check_spec(spec: Spec, findings: Findings, places: Places | None = None) -> None:
@@ -45,12 +39,16 @@ def check_unique_specs(specs: Iterable[Spec], findings: Findings) -> None:
 
 
 def check_logic(
-    name: str, span: Span | None, logics: Collection[str], findings: Findings, near: Sequence[str] = ()
+    name: str, span: Span | None, logics: Collection[str] | None, findings: Findings, near: Sequence[str] = ()
 ) -> None:
-    """Report a logic that is not installed; `near` are words that may have been meant instead.
+    """Report a logic that is none of `logics`, or by default none of those installed.
 
-    Without any known logic, as in a tree that was never installed, nothing is reported.
+    `near` are words that may have been meant instead. With an empty `logics` any name will do.
     """
+    if logics is None:
+        if name in BUILT_IN:  # so that the others, which take long to find, need not be
+            return
+        logics = logic_names()
     if logics and name not in logics:
         findings.unknown("SPEC-042", "logic", name, (*logics, *near), span)
 

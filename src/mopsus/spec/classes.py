@@ -35,7 +35,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar, overload
 
 from mopsus.model import Code, Diagnostic, Event, Handler, Parameter, Property, Severity, Span, Spec, Variable
-from mopsus.spec.check import check_logic, check_spec, installed_logics, read_modifiers
+from mopsus.spec.check import check_logic, check_spec, read_modifiers
 from mopsus.spec.errors import Findings, SpecError
 from mopsus.spec.formula import normalise
 from mopsus.spec.parser import parse_pointcut, property_name
@@ -178,8 +178,7 @@ def specification(
     def build(cls: type) -> Spec:
         source = Source("".join(linecache.getlines(file)), file)
         findings = Findings(source)
-        known = installed_logics() if logics is None else logics
-        spec = _ClassReader(cls, findings, _line_span(source, file, line)).spec(words, doc, severity, known)
+        spec = _ClassReader(cls, findings, _line_span(source, file, line)).spec(words, doc, severity, logics)
         findings.finish()
         return spec
 
@@ -199,7 +198,7 @@ class _ClassReader:
         self.events: list[Event] = []
         self.properties: list[Property] = []
 
-    def spec(self, modifiers: str, doc: str, severity: str | None, logics: Collection[str]) -> Spec:
+    def spec(self, modifiers: str, doc: str, severity: str | None, logics: Collection[str] | None) -> Spec:
         annotations: Mapping[str, Any] = inspect.get_annotations(self.cls)
         for name, value in vars(self.cls).items():
             match value:
@@ -286,7 +285,7 @@ class _ClassReader:
             return Code(code.text if code else condition, span)
         return Code(_lambda_text(condition) or condition.__name__, self.function_span(condition), condition)
 
-    def property(self, declared: property, logics: Collection[str]) -> Property:
+    def property(self, declared: property, logics: Collection[str] | None) -> Property:
         span = self.line_span(declared._line)
         check_logic(declared.logic, span, logics, self.findings)
         formula, _ = normalise(declared.formula)

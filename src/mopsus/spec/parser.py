@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from mopsus.model import Code, Diagnostic, Event, Handler, Pointcut, Property, Severity, Span, Spec, Variable
-from mopsus.spec.check import check_logic, check_spec, check_unique_specs, installed_logics, read_modifiers
+from mopsus.spec.check import check_logic, check_spec, check_unique_specs, read_modifiers
 from mopsus.spec.errors import Findings, SpecError
 from mopsus.spec.grammar import Meaning, Setting, read_header, read_item, read_pointcut, split_condition
 from mopsus.spec.hml.script import Script, is_script, make_spec, read_script
@@ -90,7 +90,7 @@ def parse_file(text: str, filename: str = "<string>", *, logics: Collection[str]
         spec = make_spec(script, findings)
         return SpecFile((), {spec.name: spec}, findings.finish(), findings.source, script)
     raw = scan(findings)
-    reader = _Reader(findings, installed_logics() if logics is None else logics)
+    reader = _Reader(findings, logics)
     imports = tuple(filter(None, map(reader.import_line, raw.imports)))
     read = [reader.spec(spec, imports) for spec in raw.specs]
     specs = [spec for spec, _ in read if spec is not None]
@@ -116,7 +116,7 @@ def _not_utf8(name: str, error: UnicodeDecodeError) -> Diagnostic:
 class _Reader:
     """Puts the items of a spec together."""
 
-    def __init__(self, findings: Findings, logics: Collection[str]) -> None:
+    def __init__(self, findings: Findings, logics: Collection[str] | None) -> None:
         self.findings = findings
         self.logics = logics
 

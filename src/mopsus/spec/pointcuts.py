@@ -3,6 +3,7 @@
 The grammar knows only `name(argument)`; the registry here says which names there are and how
 their arguments are read, so that an event source can bring primitives of its own. Those for
 traces: `named("a", "b")`, `row(predicate)`, `bind(parameter = field)`; those for programs are in `program`.
+Predicates are loaded when one is met: programs have none.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mopsus.model import Event, Pointcut
-from mopsus.spec import predicate, predicate_text
 from mopsus.spec.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from mopsus.spec.predicate import Predicate
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +90,8 @@ def columns(event: Event) -> dict[str, str]:
 
 def holds(pointcut: Pointcut, name: str, row: Mapping[str, Any]) -> bool:
     """Does a trace row with that event name satisfy a pointcut of trace primitives? The definition, not a fast way."""
+    from mopsus.spec.predicate import evaluate
+
     match pointcut.kind:
         case "and":
             return all(holds(operand, name, row) for operand in pointcut.operands)
@@ -97,7 +102,7 @@ def holds(pointcut: Pointcut, name: str, row: Mapping[str, Any]) -> bool:
         case "named":
             return name in pointcut.argument
         case "row":
-            return predicate.evaluate(pointcut.argument, row)
+            return evaluate(pointcut.argument, row)
         case "bind":
             return True
     raise ValueError(f"{pointcut.kind!r} is no trace primitive")
@@ -105,7 +110,9 @@ def holds(pointcut: Pointcut, name: str, row: Mapping[str, Any]) -> bool:
 
 def named(*names: str) -> Pointcut:
     """The primitive that recognises rows by event name."""
-    return Pointcut("named", argument=names, text=", ".join(map(predicate.quote, names)))
+    from mopsus.spec.predicate import quote
+
+    return Pointcut("named", argument=names, text=", ".join(map(quote, names)))
 
 
 def _recognises(pointcut: Pointcut) -> bool:
@@ -116,48 +123,59 @@ def _recognises(pointcut: Pointcut) -> bool:
 
 
 def _parse_named(text: str) -> tuple[tuple[str, ...], str]:
+    from mopsus.spec.predicate import quote
+    from mopsus.spec.predicate_text import fault
+
     call = _call(text)
     names = []
     for node in [*call.args, *(keyword.value for keyword in call.keywords)]:
         if not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
-            raise predicate_text.fault(text, node, "'named' takes event names", 'write named("a", "b")', around="_")
+            raise fault(text, node, "'named' takes event names", 'write named("a", "b")', around="_")
         names.append(node.value)
     if not names or call.keywords:
         raise ArgumentError("'named' takes event names", length=max(1, len(text)), hint='write named("a", "b")')
-    return tuple(names), ", ".join(map(predicate.quote, names))
+    return tuple(names), ", ".join(map(quote, names))
 
 
-def _parse_row(text: str) -> tuple[predicate.Predicate, str]:
+def _parse_row(text: str) -> tuple[Predicate, str]:
+    from mopsus.spec.predicate import print_predicate
+    from mopsus.spec.predicate_text import parse_predicate
+
     if not text.strip():
         raise ArgumentError("'row' takes a predicate over the row's fields", hint="write row(status >= 500)")
-    tree = predicate_text.parse_predicate(text)
-    return tree, predicate.print_predicate(tree)
+    tree = parse_predicate(text)
+    return tree, print_predicate(tree)
 
 
 def _parse_bind(text: str) -> tuple[tuple[tuple[str, str], ...], str]:
+    from mopsus.spec.predicate import field_text
+    from mopsus.spec.predicate_text import fault, field_name
+
     hint = 'write bind(parameter = field, other = "odd name")'
     call = _call(text)
     if call.args or not call.keywords:
         where = call.args[0] if call.args else call
-        raise predicate_text.fault(text, where, "'bind' takes parameter = field", hint, around="_")
+        raise fault(text, where, "'bind' takes parameter = field", hint, around="_")
     pairs: list[tuple[str, str]] = []
     for item in call.keywords:
         match item.value:
             case ast.Constant(value=str(name)):
                 field: str | None = name
             case other:
-                field = predicate_text.field_name(other)
+                field = field_name(other)
         if item.arg is None or field is None:
-            raise predicate_text.fault(text, item.value, "'bind' takes parameter = field", hint, around="_")
+            raise fault(text, item.value, "'bind' takes parameter = field", hint, around="_")
         if item.arg in dict(pairs):
             message = f"'{item.arg}' is bound twice"
-            raise predicate_text.fault(text, item, message, "bind each parameter once", code="SPEC-039", around="_")
+            raise fault(text, item, message, "bind each parameter once", code="SPEC-039", around="_")
         pairs.append((item.arg, field))
-    return tuple(pairs), ", ".join(f"{name} = {predicate.field_text(field)}" for name, field in pairs)
+    return tuple(pairs), ", ".join(f"{name} = {field_text(field)}" for name, field in pairs)
 
 
 def _call(text: str) -> ast.Call:
-    node = predicate_text.parse_expression(text, around="_")
+    from mopsus.spec.predicate_text import parse_expression
+
+    node = parse_expression(text, around="_")
     if not isinstance(node, ast.Call):
         raise ArgumentError("this is no list of arguments", length=max(1, len(text)))
     return node

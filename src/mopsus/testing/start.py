@@ -16,13 +16,13 @@ from mopsus.cli.reporting import can_draw, draw_svg
 from mopsus.cli.specs import load_specs
 from mopsus.events.weave.api import weave
 from mopsus.model import MopsusError, Verdict
+from mopsus.model.verdict import HISTORY
 from mopsus.report import Options
 from mopsus.report.baseline import read_baseline
 from mopsus.report.output import Output
 from mopsus.testing.asserts import weave_test_modules
 from mopsus.testing.findings import Baseline, Findings
 from mopsus.testing.watch import Counts, Watch
-from mopsus.verdict.explain import HISTORY
 
 if TYPE_CHECKING:
     from mopsus.logics import CompiledSpec

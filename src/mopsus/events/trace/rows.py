@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import msgspec
-
 from mopsus.events.trace.columns import ColumnType, convert_value, infer_from_cells, infer_from_values, parse_cell
 from mopsus.events.trace.needs import EVENT, ColumnTypes, Needs
 from mopsus.model import Scalar
@@ -178,6 +176,8 @@ class JsonLayout:
     """
 
     def __init__(self, needs: Needs) -> None:
+        import msgspec  # which CSV does not need
+
         self.columns = needs.columns
         self.nested = any("." in name for name in self.columns)
         names = list(dict.fromkeys([*self.columns, *(name.partition(".")[0] for name in self.columns)]))
@@ -188,6 +188,7 @@ class JsonLayout:
             "Row", [(key, Any, None) for key in keys], rename=dict(zip(keys, names, strict=True)), gc=False
         )
         self._decoder = msgspec.json.Decoder(struct)
+        self._values: Callable[[msgspec.Struct], tuple[object, ...]] = msgspec.structs.astuple
 
     def decode(self, line: bytes) -> tuple[object, ...]:
         """The values of the needed columns, None where the object has no such key; `ValueError` if it is no object."""
@@ -199,7 +200,7 @@ class JsonLayout:
 
     def _decode(self, line: bytes) -> tuple[object, ...]:
         try:
-            return msgspec.structs.astuple(self._decoder.decode(line))
+            return self._values(self._decoder.decode(line))
         except ValueError:
             if b"NaN" not in line and b"Infinity" not in line:
                 raise

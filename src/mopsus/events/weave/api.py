@@ -11,9 +11,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, ParamSpec, TypeAlias, TypeVar, cast
 
 from mopsus.events.component.watching import Watching, watch_inline
-from mopsus.events.weave.weaver import Weaver
+from mopsus.events.weave.weaver import WeaveError, Weaver, require_program_events
 from mopsus.logics import CompiledSpec
-from mopsus.model import MopsusError, Spec, Verdict
+from mopsus.model import Spec, Verdict
 from mopsus.monitor import Monitor
 from mopsus.monitor.monitor import OnVerdict, Stats
 from mopsus.spec import load
@@ -26,12 +26,6 @@ R = TypeVar("R")
 
 Specs: TypeAlias = "Spec | CompiledSpec | Mapping[str, Spec] | str | os.PathLike[str]"
 """A spec, several by name, or the path of a file with some."""
-
-
-class WeaveError(MopsusError):
-    """What was given cannot be woven."""
-
-    code = "WEAVE-002"
 
 
 class weave:
@@ -149,6 +143,7 @@ def _all(specs: tuple[Specs, ...]) -> list[Spec | CompiledSpec]:
             found[name] = each
     if not found:
         raise WeaveError("there is nothing to weave", hint="give a spec, or the path of a file with some")
+    require_program_events(each if isinstance(each, Spec) else each.spec for each in found.values())
     return list(found.values())
 
 

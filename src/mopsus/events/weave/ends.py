@@ -5,10 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator
 
-from mopsus.events.weave import patterns
+from mopsus._core import Classes
+from mopsus.events.weave import bare, patterns
 from mopsus.events.weave.joinpoints import Advised, From, Moment
 from mopsus.events.weave.patterns import Scope
-from mopsus.events.weave.plan import Cut, Resolver, is_open
+from mopsus.events.weave.plan import Cut, Resolver, parse_types
 from mopsus.spec import program
 
 _THREAD_BODY = "_bootstrap_inner"
@@ -24,11 +25,12 @@ def places(cut: Cut, scope: Scope, resolver: Resolver) -> Iterator[Advised]:
             if tap is not None:
                 yield Advised(threading.Thread, _THREAD_BODY, (tap,))
         case "endObject":
+            family = resolver.classes(mortals(cut), "open", bare.is_open)
             for cls in patterns.find_classes(mortals(cut), scope):
-                tap = cut.tap(resolver, moment=Moment.BEFORE, target=cls, entry=True)
+                tap = cut.tap(resolver, moment=Moment.BEFORE, target=Classes(cls), entry=True)
                 # The first of a family serves all of it, but for those who have a finaliser of their own.
-                first = not any(base in resolver.classes(mortals(cut)) for base in cls.__mro__[1:])
-                if is_open(cls) and tap is not None and (first or patterns.owns(cls, "__del__")):
+                first = not any(base in family for base in bare.bases(cls)[1:])
+                if bare.is_open(cls) and tap is not None and (first or patterns.owns(cls, "__del__")):
                     yield Advised(cls, "__del__", (tap,), default=_inherited_del(cls))
 
 
@@ -37,7 +39,7 @@ def mortals(cut: Cut) -> program.Pattern:
     point = cut.case.points[0]
     name = program.subject(point)
     declared = next((p.type for p in cut.spec.parameters if p.name == name), None)
-    pattern = point.argument if declared is None and name not in cut.event.parameters else program.parse_types(declared)
+    pattern = point.argument if declared is None and name not in cut.event.parameters else parse_types(declared)
     return tuple(program.Dotted(dotted.parts, len(dotted.parts) - 1) for dotted in pattern)
 
 
@@ -55,7 +57,9 @@ def _send(cut: Cut, resolver: Resolver, thread: threading.Thread) -> None:
     if tap is None or (tap.admits is not None and not tap.admits((thread,), {})):
         return
     values = [thread if source.kind in (From.TARGET, From.THREAD) else None for source in tap.sources]
-    if all(types is None or isinstance(value, types) for value, types in zip(values, tap.types, strict=True)):
+    if all(
+        not isinstance(types, Classes) or types.holds(value) for value, types in zip(values, tap.types, strict=True)
+    ):
         tap.emit(*values)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from mopsus.events.weave import ends
+from mopsus.events.weave import bare, ends
 from mopsus.events.weave.plan import Resolver
 from mopsus.events.weave.weaver import Outcome, Weaver
 from mopsus.spec import program
@@ -18,7 +18,8 @@ _MOST = 8
 
 _INVISIBLE = {
     "iter": "iteration that C code begins by itself, such as sum(x) or list(x)",
-    "next": "iteration inside of C code, such as sum(it), unless the iterator was made in rewritten code",
+    "next": "iteration inside of C code, such as sum(it), unless the iterator was made in rewritten code or is a value "
+    "of another event; steps of a generator that yield from delegates to",
     "get": "getattr(x, name), and access from C code",
     "set": "setattr(x, name, value), and access from C code",
     "delete": "delattr(x, name), and access from C code",
@@ -27,7 +28,7 @@ _INVISIBLE = {
     "delitem": "operator.delitem, and access from C code",
     "enter": "contextlib.ExitStack, and direct calls of __enter__",
     "exit": "contextlib.ExitStack, and direct calls of __exit__",
-    "raising": "exceptions that C code raises, and generator.throw",
+    "raising": "exceptions that C code and assert raise, and generator.throw",
     "handling": "except clauses in code that is not rewritten, and contextlib.suppress",
     "awaiting": "what the event loop awaits by itself",
     "new": "objects that displays such as [] and {} or C code make",
@@ -49,7 +50,7 @@ class Explained:
 
 def explained(weaver: Weaver) -> list[Explained]:
     """How each event is observed, in the order of the specs."""
-    return [
+    listed = [
         Explained(
             outcome.cut.spec.name,
             outcome.cut.event.name,
@@ -60,6 +61,7 @@ def explained(weaver: Weaver) -> list[Explained]:
         )
         for outcome in weaver.outcomes
     ]
+    return list(dict.fromkeys(listed))  # the beginning and the end of a control flow are observed alike
 
 
 def explain(weaver: Weaver) -> str:
@@ -102,9 +104,13 @@ def _remarks(outcome: Outcome, resolver: Resolver) -> Iterator[str]:
             yield f"invisible: {_INVISIBLE[kind]}; code that is not rewritten"
     if cut.kind == "endObject" and not ends.mortals(cut):
         yield "give the parameter a type: only ends of objects of known classes are seen"
+    elif cut.kind == "endObject":
+        for dotted in ends.mortals(cut):
+            if any(not bare.is_open(cls) for cls in resolver.classes((Dotted(dotted.parts),))):
+                yield f"not of {Dotted(dotted.parts)} itself: only ends of objects of classes made in Python are seen"
     elif cut.kind in program.CALLS:
         for dotted in _unseen(outcome):
-            is_class = bool(resolver.classes((dotted,)))
+            is_class = len(resolver.classes((dotted,))) > 0
             yield f"{dotted}: " + (
                 f"it is a class, and making objects of it is new({dotted})"
                 if is_class

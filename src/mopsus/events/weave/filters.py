@@ -6,9 +6,11 @@ import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
-from types import CodeType, FrameType
+from types import AsyncGeneratorType, CodeType, CoroutineType, FrameType, GeneratorType
 from typing import Any, TypeAlias
+from weakref import ref
 
+from mopsus._core import Classes
 from mopsus.events.weave.patterns import Glob
 
 Filter: TypeAlias = "Callable[[tuple[Any, ...], Mapping[str, Any], FrameType | None], bool]"
@@ -53,27 +55,28 @@ def thread_named(name: str) -> Filter:
     return lambda arguments, named, frame: threading.current_thread().name == name
 
 
-def thread_of(types: tuple[type, ...]) -> Filter:
+def thread_of(types: Classes) -> Filter:
     """Is the current thread of one of these classes?"""
-    return lambda arguments, named, frame: isinstance(threading.current_thread(), types)
+    return lambda arguments, named, frame: types.holds(threading.current_thread())
 
 
-def task_of(types: tuple[type, ...]) -> Filter:
+def task_of(types: Classes) -> Filter:
     """Is there a current task of asyncio, of one of these classes?"""
 
     def decide(arguments: tuple[Any, ...], named: Mapping[str, Any], frame: FrameType | None) -> bool:
         asyncio = sys.modules.get("asyncio")
         try:
-            return asyncio is not None and isinstance(asyncio.current_task(), types)
+            task = asyncio.current_task() if asyncio is not None else None
+            return task is not None and types.holds(task)
         except RuntimeError:  # no loop is running here
             return False
 
     return decide
 
 
-def target_of(types: tuple[type, ...]) -> Filter:
+def target_of(types: Classes) -> Filter:
     """Is the target of one of these classes?"""
-    return lambda arguments, named, frame: bool(arguments) and isinstance(arguments[0], types)
+    return lambda arguments, named, frame: bool(arguments) and types.holds(arguments[0])
 
 
 def argument_count(least: int, most: int | None, *, has_target: bool) -> Filter:
@@ -91,6 +94,8 @@ class Flow:
 
     def __init__(self) -> None:
         self._depth: ContextVar[int] = ContextVar("mopsus_flow", default=0)
+        self._made: dict[int, ref[Any]] = {}
+        """Coroutines and generators that such calls have made, by the identity of their frames."""
 
     def enter(self) -> None:
         """A call begins."""
@@ -100,5 +105,31 @@ class Flow:
         """A call ends."""
         self._depth.set(max(0, self._depth.get() - 1))
 
+    def made(self, result: object) -> None:
+        """What a call gave: a coroutine or generator goes on with it whenever it runs."""
+        frame = _frame(result)
+        if frame is not None:
+            key, made = id(frame), self._made
+            made[key] = ref(result, lambda _: made.pop(key, None) and None)
+
     def __call__(self, arguments: tuple[Any, ...], named: Mapping[str, Any], frame: FrameType | None) -> bool:
-        return self._depth.get() > 0
+        if self._depth.get() > 0:
+            return True
+        while frame is not None and self._made:
+            found = self._made.get(id(frame))
+            if found is not None and _frame(found()) is frame:
+                return True
+            frame = frame.f_back
+        return False
+
+
+def _frame(value: object) -> FrameType | None:
+    """The frame of a coroutine or generator, until that has ended."""
+    match value:
+        case CoroutineType():
+            return value.cr_frame
+        case GeneratorType():
+            return value.gi_frame
+        case AsyncGeneratorType():
+            return value.ag_frame
+    return None

@@ -13,16 +13,18 @@ import sys
 import sysconfig
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
-from typing import Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from mopsus.events.weave.cache import CodeCache, Rewritten
 from mopsus.events.weave.joinpoints import Operation, Weaving
-from mopsus.events.weave.rewrite import Plan, rewrite
+from mopsus.events.weave.rewrite import ITERTOOLS, MAKERS, Plan, rewrite
 from mopsus.events.weave.sites import SITES, concerns
+
+if TYPE_CHECKING:
+    from importlib.abc import Loader  # which loads much that nobody needs
 
 Prepare: TypeAlias = "Callable[[ast.Module, bytes], object]"
 """Changes the syntax tree of a source."""
@@ -58,11 +60,11 @@ class Hook:
         plan = _FINDER.plan("__main__", definitions, own=True)
         made = _FINDER.compile(source, path, "__main__", plan) if plan and _candidate(source, plan) else None
         if made is not None:
-            SITES.need("__main__", made[0], own=True)
+            SITES.need("__main__", *made, own=True)
         return (made and made[1]) or compile(source, path, "exec", dont_inherit=True)
 
 
-class _Finder(MetaPathFinder):
+class _Finder:
     """Finds what the other finders find, with a loader that weaves."""
 
     def __init__(self) -> None:
@@ -78,7 +80,7 @@ class _Finder(MetaPathFinder):
             spec = finder.find_spec(fullname, path, target)
             if spec is not None:
                 if spec.loader is not None and hasattr(spec.loader, "exec_module"):
-                    spec.loader = _WeavingLoader(spec.loader)
+                    spec.loader = cast("Loader", _WeavingLoader(spec.loader))
                 return spec
         return None
 
@@ -111,7 +113,7 @@ class _Finder(MetaPathFinder):
             if made is None:
                 return None
             self.cache.store(path, key, *stamp, made)
-        SITES.need(module, made[0], own=own)
+        SITES.need(module, *made, own=own)
         return made[1]
 
     def compile(
@@ -143,11 +145,11 @@ def rewritten_code(path: str, module: str, prepare: Prepare) -> CodeType | None:
     made = _FINDER.compile(source, path, module, plan, prepare) if plan and _candidate(source, plan) else None
     if made is None:
         return None
-    SITES.need(module, made[0], own=own)
+    SITES.need(module, *made, own=own)
     return made[1]
 
 
-class _WeavingLoader(Loader):
+class _WeavingLoader:
     """Stands for a loader until its module is executed."""
 
     def __init__(self, original: Loader) -> None:
@@ -187,9 +189,10 @@ def _hide_from_tracebacks(*functions: FunctionType) -> None:
 _hide_from_tracebacks(cast(FunctionType, _call_with_frames_removed), cast(FunctionType, _WeavingLoader.exec_module))
 
 
+_ITERATION = rb"\bfor\b|\biter\b|\*|\byield\b|,[^=\n]*=|[\])][ \t]*=[^=]|\bas\s*[(\[]"
 _CANDIDATES = {
-    Operation.ITER: rb"\bfor\b|\biter\b|\*|\byield\b|,[^=\n]*=",
-    Operation.NEXT: rb"\bfor\b|\bnext\b|\*|\byield\b|,[^=\n]*=",
+    Operation.ITER: _ITERATION,
+    Operation.NEXT: _ITERATION + rb"|\bnext\b|\b(?:" + "|".join((*MAKERS, ITERTOOLS)).encode() + rb")\b",
     Operation.GET_ITEM: rb"\[",
     Operation.SET_ITEM: rb"\[",
     Operation.DELETE_ITEM: rb"\[",

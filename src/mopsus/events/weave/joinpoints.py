@@ -13,6 +13,8 @@ from enum import IntEnum, StrEnum
 from types import ModuleType
 from typing import Any, Protocol, TypeAlias, TypeVar
 
+from mopsus._core import Classes
+
 T = TypeVar("T")
 
 
@@ -54,7 +56,7 @@ class Source:
     name: str | None = None
 
 
-Types: TypeAlias = "type | tuple[type, ...] | None"
+Types: TypeAlias = "Classes | type | tuple[type, ...] | None"
 """What a value must be an instance of; None: anything."""
 
 Admits: TypeAlias = "Callable[[tuple[Any, ...], Mapping[str, Any]], bool]"

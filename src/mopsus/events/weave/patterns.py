@@ -12,22 +12,27 @@ import builtins
 import re
 import sys
 import threading
+import typing
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from types import BuiltinFunctionType, FunctionType, ModuleType
+from types import BuiltinFunctionType, ClassMethodDescriptorType, FunctionType, ModuleType
 from typing import TypeVar
-from weakref import WeakKeyDictionary, WeakSet
+from weakref import WeakSet
 
 from mopsus import _core
+from mopsus.events.weave import bare
 from mopsus.spec.program import Dotted, Pattern
 
 _OWN = "mopsus"
 _MAIN = frozenset({"__main__", "__mp_main__"})
 _FACTORIES: dict[str, Callable[[], object]] = {"Lock": threading.Lock, "RLock": threading.RLock}
 """Functions of `threading` that stand for the classes of what they make."""
+_WRAPPED: tuple[type, ...] = (classmethod, staticmethod, ClassMethodDescriptorType, _core.Advice)
 _STAND_INS: WeakSet[Callable[..., object]] = WeakSet()
+PROTOCOL_INIT: FunctionType | None = getattr(typing, "_no_init_or_replace_init", None)
+"""What protocols have as `__init__`: it looks for the one to call by comparing all with itself, so it must stay."""
 F = TypeVar("F", bound=Callable[..., object])
 
 
@@ -71,9 +76,9 @@ def classes_of(module: ModuleType) -> list[type]:
 
     def walk(values: Iterable[object]) -> None:
         for value in values:
-            if isinstance(value, type) and id(value) not in found and value.__module__ == module.__name__:
+            if bare.is_class(value) and id(value) not in found and bare.module_name(value) == module.__name__:
                 found[id(value)] = value
-                walk(list(vars(value).values()))
+                walk(list(bare.members(value).values()))
 
     walk(list(vars(module).values()))
     return list(found.values())
@@ -86,7 +91,7 @@ def find_classes(pattern: Pattern, scope: Scope) -> list[type]:
         names = _class_names_of(dotted.parts)
         plus = dotted.plus is not None
         for cls in scope.classes:
-            if names.pick(cls) or (plus and any(names.pick(base) for base in cls.__mro__[1:])):
+            if names.pick(cls) or (plus and any(map(names.pick, bare.bases(cls)[1:]))):
                 found.setdefault(id(cls), cls)
         for cls in names.reached(scope.modules):
             for each in with_subclasses(cls) if plus else (cls,):
@@ -102,14 +107,14 @@ def find_members(dotted: Dotted, scope: Scope, wanted: Callable[[object], bool])
     plus = dotted.plus is not None
     picked = _class_names_of(tuple(owner))
     for cls in find_classes((Dotted(tuple(owner), dotted.plus),), scope):
-        for each in [name] if "*" not in name else _names_of(cls, _matcher(name)):
+        for each in [name] if "*" not in name else _names_of(cls, name, own="*" in owner[0]):
             holder = owner_of(cls, each)
-            if holder is None or not wanted(vars(holder)[each]):
+            if holder is None or not wanted(bare.members(holder)[each]):
                 continue
-            if plus and holder is not cls and any(picked.pick(base) for base in cls.__mro__[1:]):
+            if plus and holder is not cls and any(map(picked.pick, bare.bases(cls)[1:])):
                 # A subclass that does not override it: the class that it has it from is picked itself, or is a mixin.
-                family = [base for base in cls.__mro__[1:] if any(map(picked.pick, base.__mro__))]
-                if any(holder in base.__mro__ for base in family):
+                family = [base for base in bare.bases(cls)[1:] if any(map(picked.pick, bare.bases(base)))]
+                if any(holder is each for base in family for each in bare.bases(base)):
                     continue
             yield Member(holder, each, cls, plus)
 
@@ -133,8 +138,7 @@ def find_functions(dotted: Dotted, scope: Scope) -> Iterator[tuple[ModuleType, s
         there = vars(module)
         for each in [name] if not wild else [each for each in list(there) if matches(each)]:
             value = there.get(each)
-            own = getattr(value, "__module__", None) == module.__name__
-            if is_function(value) and (own or (owner and not wild)):
+            if is_function(value) and ((owner and not wild) or bare.module_of(value) == module.__name__):
                 yield module, each
 
 
@@ -149,19 +153,25 @@ def picks_function(dotted: Dotted, function: FunctionType) -> bool:
 
 def is_function(value: object) -> bool:
     """Is it a function of a module, of Python or C?"""
-    return isinstance(value, FunctionType | BuiltinFunctionType | _core.Advice)
+    return issubclass(type(value), FunctionType | BuiltinFunctionType | _core.Advice)
 
 
 def is_method(value: object) -> bool:
     """Is it something that a class calls as a method?"""
-    if isinstance(value, type | property) or not (callable(value) or isinstance(value, classmethod | staticmethod)):
+    if bare.is_class(value) or is_accessor(value) or not (callable(value) or bare.looked_up(value, "__get__")):
         return False
     return not isinstance(value, BuiltinFunctionType) or value.__name__ == "__new__"
 
 
+def is_plain_method(value: object) -> bool:
+    """The same for one that was not asked for by its name: an object that can also be called, but is more than a
+    function, such as `typing.Callable`, is none."""
+    return is_method(value) and (bare.is_function_like(value) or issubclass(type(value), _WRAPPED))
+
+
 def is_accessor(value: object) -> bool:
     """Is it something that a class reads or writes an attribute by, such as a property or a slot?"""
-    return not isinstance(value, type) and hasattr(type(value), "__set__") and hasattr(type(value), "__get__")
+    return not bare.is_class(value) and bare.looked_up(value, "__set__") and bare.looked_up(value, "__get__")
 
 
 def stand_in(function: F) -> F:
@@ -172,15 +182,17 @@ def stand_in(function: F) -> F:
 
 def owner_of(cls: type, name: str) -> type | None:
     """The class in which an attribute of a class is defined by the program; None if there is none."""
-    return next((base for base in cls.__mro__ if owns(base, name)), None)
+    return next((base for base in bare.bases(cls) if owns(base, name)), None)
 
 
 def owns(cls: type, name: str) -> bool:
     """Does the program define an attribute in this very class?"""
-    value = vars(cls).get(name, _STAND_INS)
-    if isinstance(value, _core.Advice):
+    value = bare.members(cls).get(name, _STAND_INS)
+    if issubclass(type(value), _core.Advice):
         value = _core.advised(value)
-    return value is not _STAND_INS and not (isinstance(value, FunctionType) and value in _STAND_INS)
+    if type(value) is FunctionType and (value in _STAND_INS or value is PROTOCOL_INIT):
+        return False
+    return value is not _STAND_INS
 
 
 def with_subclasses(cls: type) -> Iterator[type]:
@@ -191,7 +203,7 @@ def with_subclasses(cls: type) -> Iterator[type]:
         yield each
         below: list[type] = type.__subclasses__(each)
         for sub in below:
-            if id(sub) not in seen and not _is_own(getattr(sub, "__module__", None)):
+            if id(sub) not in seen and not _is_own(bare.module_name(sub)):
                 seen.add(id(sub))
                 stack.append(sub)
 
@@ -206,10 +218,9 @@ def is_own_code(module: str) -> bool:
     return module in _MAIN or file is None or not {"site-packages", "dist-packages"} & set(Path(file).parts)
 
 
-def full_name(value: object) -> str:
-    """`module.qualname` of a class or function, without where it is local to."""
-    name = str(getattr(value, "__qualname__", getattr(value, "__name__", "")))
-    return f"{getattr(value, '__module__', None) or 'builtins'}.{name.replace('<locals>.', '')}"
+def full_name(cls: type) -> str:
+    """`module.qualname` of a class, without what it is local to."""
+    return f"{bare.module_name(cls)}.{bare.qualname(cls).replace('<locals>.', '')}"
 
 
 @dataclass(slots=True)
@@ -266,8 +277,8 @@ def _ends(names: Iterable[list[str]], parts: Sequence[str]) -> bool:
 
 
 def _class_names(cls: type) -> list[list[str]]:
-    qualname = [part for part in cls.__qualname__.split(".") if part != "<locals>"]
-    name = cls.__module__ if isinstance(cls.__module__, str) else "builtins"
+    qualname = [part for part in bare.qualname(cls).split(".") if part != "<locals>"]
+    name = bare.module_name(cls)
     module = sys.modules.get(name)
     modules = _module_names(module) if isinstance(module, ModuleType) else [name.split(".")]
     return [[*names, *qualname] for names in modules]
@@ -282,8 +293,8 @@ class _ClassNames:
         self._last = _matcher(parts[-1])
         self._wild = "*" in parts[0]
         self._exact = len(parts) > 1 and not any("*" in part for part in parts)
-        self._named: WeakKeyDictionary[type, bool] = WeakKeyDictionary()
-        self._by_path: WeakSet[type] = WeakSet()
+        self._named: bare.WeaklyById[type, bool] = bare.WeaklyById()
+        self._by_path: bare.WeaklyById[type, bool] = bare.WeaklyById()
         self.reached(loaded_modules())
 
     def pick(self, cls: type) -> bool:
@@ -292,12 +303,12 @@ class _ClassNames:
             return cls is self._builtin
         named = self._named.get(cls)
         if named is None:
-            named = self._named[cls] = self._is_named(cls)
-        return named or cls in self._by_path
+            named = self._named.set(cls, self._is_named(cls))
+        return named or self._by_path.get(cls) is not None
 
     def _is_named(self, cls: type) -> bool:
-        name = cls.__module__
-        if not self._last(cls.__name__) or _is_own(name) or (self._wild and not is_own_code(str(name))):
+        name = bare.module_name(cls)
+        if not self._last(bare.name(cls)) or _is_own(name) or (self._wild and not is_own_code(name)):
             return False
         return _ends(_class_names(cls), self._parts)
 
@@ -309,15 +320,17 @@ class _ClassNames:
             for module in modules:
                 if module.__name__ == ending or module.__name__.endswith("." + ending):
                     found += self._within(module, self._parts[length:])
-        self._by_path.update(found)
+        for cls in found:
+            self._by_path.set(cls, True)
         return found
 
     def _within(self, module: ModuleType, parts: Sequence[str]) -> Iterator[type]:
         value: object = module
         for part in parts:
-            value = getattr(value, "__dict__", {}).get(part)
-        if isinstance(value, type):
-            if not _is_own(value.__module__):
+            there = bare.members(value) if bare.is_class(value) else getattr(value, "__dict__", {})
+            value = there.get(part)
+        if bare.is_class(value):
+            if not _is_own(bare.module_name(value)):
                 yield value
         elif module is threading and value is _FACTORIES.get(parts[-1], module):
             yield type(_FACTORIES[parts[-1]]())
@@ -326,6 +339,10 @@ class _ClassNames:
 _class_names_of = cache(_ClassNames)
 
 
-def _names_of(cls: type, matches: Callable[[str], bool]) -> list[str]:
-    names = {name: None for base in cls.__mro__ if base is not object for name in vars(base)}
-    return [name for name in names if matches(name)]
+def _names_of(cls: type, name: str, *, own: bool) -> list[str]:
+    """Names that match, of attributes of a class; `own`: of those that code of the program has given it."""
+    matches = _matcher(name)
+    bases = [each for each in bare.bases(cls) if each is not object]
+    if own:
+        bases = [each for each in bases if is_own_code(bare.module_name(each))]
+    return [each for each in {each: None for base in bases for each in bare.members(base)} if matches(each)]

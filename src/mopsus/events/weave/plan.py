@@ -7,12 +7,14 @@ for operations and for what builtin types do themselves; or the beginnings and e
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from itertools import chain
 from types import FunctionType, ModuleType
 
-from mopsus.events.weave import filters, patterns
+from mopsus._core import Classes
+from mopsus.events.weave import bare, filters, patterns
 from mopsus.events.weave.filters import Admission, Filter, Flow
 from mopsus.events.weave.joinpoints import Advised, From, Moment, Operation, Rewrite, Source, Tap, Types
 from mopsus.events.weave.patterns import Scope
@@ -20,37 +22,49 @@ from mopsus.model import Event, Pointcut, Spec
 from mopsus.spec import program
 from mopsus.spec.program import Arguments, Branch, Dotted, Pattern
 
-_HEAP_TYPE = 1 << 9
-_IMMUTABLE_TYPE = 1 << 8
 _ITEM_METHODS = {"getitem": "__getitem__", "setitem": "__setitem__", "delitem": "__delitem__"}
 _NAMING = program.JOIN_POINTS | program.CURRENT | {"target"}
 """Primitives whose arguments are patterns of names."""
+parse_types = cache(program.parse_types)
 _LOOPS = {"iter": Operation.ITER, "next": Operation.NEXT}
 
 
 class Resolver:
-    """The classes that names in specs stand for; grows as classes come to be."""
+    """The classes that names in specs stand for. What it gives grows as classes come to be, and they go as they die."""
 
     def __init__(self) -> None:
-        self._found: dict[Pattern, dict[int, type]] = {}
-        self._everything: Scope | None = None
+        self._asked: dict[Pattern, dict[str, tuple[Classes, Callable[[type], bool]]]] = {}
+        self._by_name: dict[str, list[Pattern]] = {}
+        """The patterns that a class may be picked by, by its name; under `*`, those that may pick any."""
+        self.everything: Scope | None = None
+        """What there is, if whoever asks knows that."""
 
-    def classes(self, pattern: Pattern) -> tuple[type, ...]:
-        """The classes that a pattern names so far."""
-        if pattern not in self._found:
-            scope = self._everything or patterns.everything()
-            self._found[pattern] = {id(cls): cls for cls in patterns.find_classes(pattern, scope)}
-        return tuple(self._found[pattern].values())
+    def classes(self, pattern: Pattern, which: str = "", wanted: Callable[[type], bool] = lambda cls: True) -> Classes:
+        """The classes that a pattern names; `which` says in a word which of them are `wanted`."""
+        if pattern not in self._asked:
+            self._asked[pattern] = {}
+            for name in dict.fromkeys("*" if _is_wide(dotted) else dotted.parts[-1] for dotted in pattern):
+                self._by_name.setdefault(name, []).append(pattern)
+        asked = self._asked[pattern]
+        if which not in asked:
+            found = patterns.find_classes(pattern, self.everything or patterns.everything())
+            asked[which] = Classes(*filter(wanted, found)), wanted
+        return asked[which][0]
 
     def add(self, scope: Scope) -> bool:
         """Take note of new classes; whether one of them matters."""
         changed = False
-        for pattern, found in self._found.items():
+        for pattern in self._concerned(scope):
             for cls in patterns.find_classes(pattern, scope):
-                if id(cls) not in found:
-                    found[id(cls)] = cls
-                    changed = True
+                for classes, wanted in self._asked[pattern].values():
+                    changed = (wanted(cls) and classes.add(cls)) or changed
         return changed
+
+    def _concerned(self, scope: Scope) -> Iterable[Pattern]:
+        if scope.modules:
+            return tuple(self._asked)
+        names = dict.fromkeys(("*", *map(bare.name, scope.classes)))
+        return dict.fromkeys(pattern for name in names for pattern in self._by_name.get(name, ()))
 
 
 @dataclass(slots=True)
@@ -83,16 +97,16 @@ class Cut:
             case "getitem" | "setitem" | "delitem":
                 yield from self._item_methods(scope, resolver)
 
-    def rewrites(self, resolver: Resolver) -> Iterator[Rewrite]:
-        """The operations in rewritten code that serve this case."""
+    def rewrites(self, scope: Scope, resolver: Resolver) -> Iterator[Rewrite]:
+        """The operations in rewritten code that serve this case, as far as classes in scope ask for them."""
         match self.kind:
             case "call":
                 for name, operation in _LOOPS.items():
                     if self._is_builtin(name) and (tap := self._loop_tap(resolver)) is not None:
                         yield self._rewrite(operation, tap)
             case "new":
-                for cls in self._picked_classes(patterns.everything()):
-                    if not is_open(cls) and (tap := self.tap(resolver, created=From.RESULT, anyway=True)) is not None:
+                for cls in self._picked_classes(scope):
+                    if not bare.is_open(cls) and (tap := self.tap(resolver, created=From.RESULT)) is not None:
                         yield self._rewrite(Operation.CALL, tap, _written_names(cls))
             case "get" | "set" | "delete":
                 yield from self._attributes(resolver)
@@ -101,7 +115,7 @@ class Cut:
             case "yielding" | "resuming":
                 yield from self._generators(resolver)
             case kind if kind in program.SUBJECTS:
-                if (tap := self.tap(resolver, target=self.subject_types(resolver), anyway=True)) is not None:
+                if (tap := self.tap(resolver, target=self.subject_types(resolver))) is not None:
                     yield self._rewrite(Operation(kind), tap)
 
     def definitions(self) -> Iterator[str]:
@@ -115,7 +129,7 @@ class Cut:
         """Names of which a class or module must have one to be of interest; `*`: any may be."""
         if self.kind == "endObject":
             yield "*"  # a subclass may have a finaliser of its own
-        listed = [program.parse_types(parameter.type) for parameter in self.spec.parameters]
+        listed = [parse_types(parameter.type) for parameter in self.spec.parameters]
         for part in (*self.case.points, *self.case.without, *(part for part, _ in self.case.others)):
             if part.kind in _NAMING:
                 listed.append(part.argument)
@@ -130,6 +144,15 @@ class Cut:
             and not any(_any_function(point, function) for point in self.case.without if point.kind == self.kind)
         )
 
+    def is_waiting(self, resolver: Resolver) -> bool:
+        """Does it ask for a type that does not exist yet, so that there is nothing to tell?"""
+        return any(pattern and not len(resolver.classes(pattern)) for pattern in self._parameter_types())
+
+    def _parameter_types(self) -> list[Pattern]:
+        """By parameter of the event: what its values must be instances of; empty: anything."""
+        declared = {parameter.name: parameter.type for parameter in self.spec.parameters}
+        return [parse_types(declared.get(name)) for name in self.event.parameters]
+
     # ---- taps
 
     def tap(
@@ -142,21 +165,12 @@ class Cut:
         entry: bool = False,
         created: From = From.TARGET,
         code: FunctionType | None = None,
-        anyway: bool = False,
     ) -> Tap | None:
-        """What to tell. `created`: where a new object is found; `code`: what is executed, if that matters.
+        """What to tell; None if there never is anything to tell.
 
-        As long as a type that is asked for does not exist there is nothing to tell: None, or `anyway` an idle tap.
+        `created`: where a new object is found; `code`: what is executed, if that matters.
         """
-        types: list[Types] = []
-        for name in self.event.parameters:
-            pattern = program.parse_types(next(p.type for p in self.spec.parameters if p.name == name))
-            classes = resolver.classes(pattern)
-            if pattern and not classes:
-                if not anyway:
-                    return None
-                classes = (_Nothing,)
-            types.append(_types(classes))
+        types = [resolver.classes(pattern) if pattern else None for pattern in self._parameter_types()]
         wanted: list[Filter] = []
         for part, positive in self.case.others:
             made = self._filter(part, resolver, code)
@@ -219,7 +233,7 @@ class Cut:
             case "thread" if not binds and part.argument:
                 return filters.thread_of(resolver.classes(part.argument))
             case "task" if not binds:
-                return filters.task_of(resolver.classes(part.argument) or (object,))
+                return filters.task_of(resolver.classes(part.argument) if part.argument else Classes(object))
             case "target" if not binds:
                 return filters.target_of(resolver.classes(part.argument))
             case "args":
@@ -239,10 +253,11 @@ class Cut:
     def _calls(self, scope: Scope, resolver: Resolver) -> Iterator[Advised]:
         first, *others = self.case.points
         for dotted in first.argument:
-            for member in patterns.find_members(dotted, scope, patterns.is_method):
+            is_method = patterns.is_plain_method if "*" in dotted.parts[-1] else patterns.is_method
+            for member in patterns.find_members(dotted, scope, is_method):
                 if not self._excluded(member.picked, member.name, others):
-                    code = vars(member.holder)[member.name] if self.kind == "execution" else None
-                    target = member.picked if member.picked is not member.holder else None
+                    code = bare.members(member.holder)[member.name] if self.kind == "execution" else None
+                    target = Classes(member.picked) if member.picked is not member.holder else None
                     tap = self.tap(resolver, target=target, entry=member.entry, code=_code(code))
                     if tap is not None:
                         yield Advised(member.holder, member.name, (tap,))
@@ -274,19 +289,19 @@ class Cut:
         return any(part.kind == "target" and positive for part, positive in self.case.others)
 
     def _picked_classes(self, scope: Scope) -> list[type]:
-        first, *others = (patterns.find_classes(point.argument, scope) for point in self.case.points)
-        without = [cls for point in self._without() for cls in patterns.find_classes(point.argument, scope)]
-        return [cls for cls in first if all(cls in each for each in others) and cls not in without]
+        first, *others = ({id(cls): cls for cls in patterns.find_classes(p.argument, scope)} for p in self.case.points)
+        without = {id(cls) for point in self._without() for cls in patterns.find_classes(point.argument, scope)}
+        return [cls for key, cls in first.items() if all(key in each for each in others) and key not in without]
 
     def _creations(self, scope: Scope, resolver: Resolver) -> Iterator[Advised]:
         for cls in self._picked_classes(scope):
-            if not is_open(cls):
-                continue
+            if not bare.is_open(cls) or bare.members(cls).get("__init__", cls) is patterns.PROTOCOL_INIT:
+                continue  # a protocol has no instances
             holder = patterns.owner_of(cls, "__init__")
-            tap = self.tap(resolver, target=cls, exact=True)
+            tap = self.tap(resolver, target=Classes(cls), exact=True)
             if tap is None:
                 continue
-            if holder is not None and is_open(holder):
+            if holder is not None and bare.is_open(holder):
                 yield Advised(holder, "__init__", (tap,))
             else:
                 yield Advised(cls, "__init__", (tap,), default=inherited_init(cls))
@@ -296,7 +311,7 @@ class Cut:
             for member in patterns.find_members(dotted, scope, patterns.is_accessor):
                 if self._excluded(member.picked, member.name, self.case.points[1:]):
                     continue
-                target = member.picked if member.picked is not member.holder else None
+                target = Classes(member.picked) if member.picked is not member.holder else None
                 tap = self.tap(resolver, target=target)
                 if tap is not None:
                     yield Advised(member.holder, member.name, (tap,), Operation(self.kind))
@@ -307,12 +322,9 @@ class Cut:
             *owner, name = dotted.parts
             if not owner or "*" in name:
                 continue
-            classes = [
-                cls
-                for cls in resolver.classes((Dotted(tuple(owner), dotted.plus),))
-                if not any(name in vars(base) and patterns.is_accessor(vars(base)[name]) for base in cls.__mro__)
-            ]
-            tap = self.tap(resolver, target=_types(tuple(classes) or (_Nothing,)), anyway=True)
+            pattern = (Dotted(tuple(owner), dotted.plus),)
+            classes = resolver.classes(pattern, f"no accessor {name}", partial(_lacks_accessor, name))
+            tap = self.tap(resolver, target=classes)
             if tap is not None:
                 yield self._rewrite(Operation(self.kind), tap, frozenset({name}))
 
@@ -320,8 +332,8 @@ class Cut:
         name = _ITEM_METHODS[self.kind]
         for cls in patterns.find_classes(self.case.points[0].argument, scope):
             holder = patterns.owner_of(cls, name)
-            if holder is not None and is_open(holder):
-                target = cls if cls is not holder else None
+            if holder is not None and bare.is_open(holder):
+                target = Classes(cls) if cls is not holder else None
                 tap = self.tap(resolver, target=target)
                 if tap is not None:
                     yield Advised(holder, name, (tap,))
@@ -329,19 +341,17 @@ class Cut:
     def _items(self, resolver: Resolver) -> Iterator[Rewrite]:
         name = _ITEM_METHODS[self.kind]
         pattern: Pattern = self.case.points[0].argument
-        found = resolver.classes(pattern)
-        closed = [cls for cls in found if not any(name in vars(base) and is_open(base) for base in _until(cls, name))]
-        if found and not closed:
+        target = resolver.classes(pattern, f"no method {name}", partial(_lacks_method, name)) if pattern else None
+        if target is not None and not len(target) and len(resolver.classes(pattern)):
             return
-        none_yet = (_Nothing,) if pattern else ()
-        tap = self.tap(resolver, target=_types(tuple(closed) or none_yet), anyway=True)
+        tap = self.tap(resolver, target=target)
         if tap is not None:
             yield self._rewrite(Operation(self.kind), tap)
 
     def _generators(self, resolver: Resolver) -> Iterator[Rewrite]:
         pattern: Pattern = self.case.points[0].argument
         names = frozenset(dotted.parts[-1] for dotted in pattern)
-        tap = self.tap(resolver, anyway=True)
+        tap = self.tap(resolver)
         if tap is None:
             return
         globs = [glob for dotted in pattern for glob in (".".join(dotted.parts), "*." + ".".join(dotted.parts))]
@@ -359,7 +369,7 @@ class Cut:
 
     def _loop_tap(self, resolver: Resolver) -> Tap | None:
         """A call of `iter` or `next` is what a loop does: its argument is the target."""
-        tap = self.tap(resolver, anyway=True)
+        tap = self.tap(resolver)
         if tap is None or (tap.at_most or 0) > 1:
             return None
         sources = tuple(Source(From.TARGET) if each.kind is From.ARGUMENT else each for each in tap.sources)
@@ -370,15 +380,11 @@ class Cut:
         point = self.case.points[0]
         if not point.argument or program.subject(point) in self.event.parameters:
             return None
-        return _types(resolver.classes(point.argument) or (_Nothing,))
+        return resolver.classes(point.argument)
 
     def _rewrite(self, operation: Operation, tap: Tap, names: frozenset[str] = frozenset()) -> Rewrite:
         globs = [part.argument for part, positive in self.case.others if part.kind == "within" and positive]
         return Rewrite(operation, tap, names, tuple(prefix for glob in globs[:1] for prefix in _prefixes(glob)))
-
-
-class _Nothing:
-    """A class without instances: stands for classes that do not exist yet."""
 
 
 def make_cuts(spec: Spec, emit: Callable[[str], Callable[..., object]]) -> list[Cut]:
@@ -410,6 +416,8 @@ def _follow(spec: Spec, pointcut: Pointcut) -> tuple[Flow, tuple[Cut, ...]]:
     for case in program.branches(pointcut):
         for moment, emit in ((Moment.BEFORE, flow.enter), (Moment.AFTER, flow.leave)):
             cuts.append(Cut(spec, Event("cflow", pointcut=pointcut), case, emit, moment))
+        given = Event("cflow", ("<made>",), returning="<made>", pointcut=pointcut)
+        cuts.append(Cut(spec, given, case, flow.made, Moment.RETURNING))
     return flow, tuple(cuts)
 
 
@@ -417,20 +425,11 @@ def _flow_of(cuts: tuple[Cut, ...]) -> Pointcut | None:
     return cuts[0].event.pointcut if cuts else None
 
 
-def _types(classes: tuple[type, ...]) -> Types:
-    return None if not classes else classes[0] if len(classes) == 1 else classes
-
-
 def _code(value: object) -> FunctionType | None:
     """What is executed, if it was written in Python."""
     inner = getattr(value, "__func__", value)
     inner = getattr(inner, "__wrapped__", inner) if not isinstance(inner, FunctionType) else inner
     return inner if isinstance(inner, FunctionType) else None
-
-
-def is_open(cls: type) -> bool:
-    """Can attributes of the class be replaced, special methods included?"""
-    return bool(cls.__flags__ & _HEAP_TYPE) and not cls.__flags__ & _IMMUTABLE_TYPE
 
 
 def inherited_init(cls: type) -> Callable[..., None]:
@@ -441,6 +440,9 @@ def inherited_init(cls: type) -> Callable[..., None]:
 
     def __init__(self: object, *arguments: object, **named: object) -> None:
         following = getattr(super(cls, self), "__init__")  # noqa: B009 - checkers do not know a class that varies
+        if getattr(following, "__func__", None) is patterns.PROTOCOL_INIT:
+            owner = patterns.owner_of(type(self), "__init__") or object
+            following = bare.members(owner)["__init__"].__get__(self, type(self))
         last = getattr(following, "__objclass__", None) is object
         if last and type(self).__new__ is not object.__new__:
             return  # the arguments are for `__new__`; without an `__init__` there would be no complaint
@@ -449,16 +451,25 @@ def inherited_init(cls: type) -> Callable[..., None]:
     return patterns.stand_in(__init__)
 
 
-def _until(cls: type, name: str) -> Iterator[type]:
-    """The class and its bases up to the one that defines a name."""
-    for base in cls.__mro__:
-        yield base
-        if name in vars(base):
-            return
+def _is_wide(dotted: Dotted) -> bool:
+    """May it pick a class of any name?"""
+    return dotted.plus is not None or "*" in dotted.parts[-1]
+
+
+def _lacks_accessor(name: str, cls: type) -> bool:
+    """Is an attribute of that name kept in the instances?"""
+    found = [bare.members(base)[name] for base in bare.bases(cls) if name in bare.members(base)]
+    return not any(map(patterns.is_accessor, found))
+
+
+def _lacks_method(name: str, cls: type) -> bool:
+    """Has it no method of that name that an advice could stand for?"""
+    holder = next((base for base in bare.bases(cls) if name in bare.members(base)), None)
+    return holder is None or not bare.is_open(holder)
 
 
 def _written_names(cls: type) -> frozenset[str]:
-    return frozenset({cls.__name__, f"{cls.__module__}.{cls.__qualname__}"})
+    return frozenset({bare.name(cls), f"{bare.module_name(cls)}.{bare.qualname(cls)}"})
 
 
 def _prefixes(globs: Sequence[str]) -> Iterator[str]:

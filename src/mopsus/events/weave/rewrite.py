@@ -16,8 +16,13 @@ from typing import Any, NamedTuple
 from mopsus.events.weave.joinpoints import Operation, Rewrite
 from mopsus.events.weave.sites import DEFINED, Place, builtin_name
 
-REVISION = 1
+REVISION = 2
 """Of the rewriting: code that an earlier one has left in a cache is not used."""
+
+MAKERS = ("map", "filter", "zip", "enumerate", "reversed", "open")
+"""Builtins that make iterators: C code may step them later on."""
+ITERTOOLS = "itertools"
+"""A module that has nothing but such functions."""
 
 _UNTOUCHED = frozenset(
     {"annotation", "returns", "type_params", "pattern", "ctx", "op", "ops", "type_comment", "id", "attr", "kind"}
@@ -92,18 +97,23 @@ class _Rewriter:
         self._plan = plan
         self._module = module
         self._used: set[Place] = set()
+        self._makers = dict(zip(MAKERS, MAKERS, strict=True))
         asked = plan.names.keys()
         self._visitors: dict[type, Callable[[_Found], None]] = {}
         for operations, node, visit in (
             (_ITERATION, ast.For, self._loop),
+            (_ITERATION, ast.AsyncFor, self._loop),
             (_ITERATION, ast.comprehension, self._comprehension),
-            (_ITERATION, ast.Assign, self._unpacking),
+            (_ITERATION, ast.Assign, self._assignment),
             (_ITERATION, ast.Starred, self._spread),
             (_ITERATION, ast.YieldFrom, self._delegation),
+            ({Operation.NEXT}, ast.Import, self._imported),
+            ({Operation.NEXT}, ast.ImportFrom, self._imported),
             (_ITERATION | {Operation.CALL}, ast.Call, self._call),
             (frozenset(_ATTRIBUTE.values()), ast.Attribute, self._attribute),
             (frozenset(_ITEM.values()), ast.Subscript, self._item),
-            ({Operation.ENTER, Operation.EXIT}, ast.With, self._with),
+            (_ITERATION | _MANAGEMENT, ast.With, self._with),
+            (_MANAGEMENT, ast.AsyncWith, self._async_with),
             ({Operation.RAISE}, ast.Raise, self._raise),
             ({Operation.HANDLE}, ast.ExceptHandler, self._handler),
             ({Operation.AWAIT}, ast.Await, self._await),
@@ -114,9 +124,15 @@ class _Rewriter:
 
     def run(self, tree: ast.Module) -> frozenset[Place]:
         found = list(_walk(tree, self._visitors))
+        for each in found:
+            if isinstance(each.node, _IMPORTS):
+                self._imported(each)
         # Inner nodes come after outer ones: what is put around a node holds what its parts have become.
         for each in reversed(found):
-            self._visitors[type(each.node)](each)
+            if not isinstance(each.node, _IMPORTS):
+                self._visitors[type(each.node)](each)
+        if Operation.RESUME in self._plan.names:
+            self._catch(tree)
         if self._plan.definitions:
             self._decorate(tree)
         return frozenset(self._used)
@@ -136,39 +152,75 @@ class _Rewriter:
     # ---- iteration ----
 
     def _loop(self, found: _Found) -> None:
-        node: ast.For = found.node
-        node.iter = self._around(_LOOP, node.iter, _iterating_at(node, node.iter))
+        node: ast.For | ast.AsyncFor = found.node
+        self._iterate(node, node, is_async=isinstance(node, ast.AsyncFor))
 
     def _comprehension(self, found: _Found) -> None:
-        node: ast.comprehension = found.node
-        if not node.is_async:
-            node.iter = self._around(_LOOP, node.iter, _iterating_at(found.parent, node.iter))
+        self._iterate(found.node, found.parent, is_async=bool(found.node.is_async))
 
-    def _unpacking(self, found: _Found) -> None:
+    def _iterate(self, node: ast.For | ast.AsyncFor | ast.comprehension, whole: ast.AST, *, is_async: bool) -> None:
+        place = Place("async_loop") if is_async else Place("loop", _shape(node.target))
+        node.iter = self._around(place, node.iter, _iterating_at(whole, node.iter))
+
+    def _assignment(self, found: _Found) -> None:
         node: ast.Assign = found.node
-        if len(node.targets) != 1 or not isinstance(node.targets[0], ast.Tuple | ast.List):
-            return  # with several targets, the value itself is used as well
-        if not isinstance(node.value, ast.Tuple | ast.List):  # of these the parts are assigned one by one
-            node.value = self._around(_SPREAD, node.value, node.targets[0])
+        if len(node.targets) == 1:
+            node.value = self._unpacked(node.targets[0], node.value)
+            return
+        shape = "".join(f"({_shape(each)})" if isinstance(each, _SEVERAL) else "_" for each in node.targets)
+        if "(" in shape:
+            # The value is used several times: each target gets one of its own, in the same order.
+            first = node.targets[0]
+            node.targets = [ast.copy_location(ast.Tuple(node.targets, ast.Store()), first)]
+            node.value = self._around(Place("several", shape), node.value, first)
+
+    def _unpacked(self, target: ast.expr, value: ast.expr) -> ast.expr:
+        """The value that is assigned to a target."""
+        if not isinstance(target, _SEVERAL):
+            return value
+        if not isinstance(value, _SEVERAL):
+            shape = _shape(target)
+            return self._around(Place("unpack", shape if "(" in shape else ""), value, target)
+        # The parts are assigned one by one.
+        parts = [*target.elts, *value.elts]
+        if len(target.elts) == len(value.elts) and not any(isinstance(each, ast.Starred) for each in parts):
+            value.elts = [self._unpacked(*each) for each in zip(target.elts, value.elts, strict=True)]
+        return value
 
     def _spread(self, found: _Found) -> None:
         if isinstance(found.node.ctx, ast.Load):
-            found.node.value = self._around(_SPREAD, found.node.value, found.parent)
+            found.node.value = self._around(Place("spread"), found.node.value, found.parent)
 
     def _delegation(self, found: _Found) -> None:
-        found.node.value = self._around(_LOOP, found.node.value, found.node)
+        found.node.value = self._around(Place("delegate"), found.node.value, found.node)
 
     # ---- calls ----
+
+    def _imported(self, found: _Found) -> None:
+        """Names of the module that stand for `itertools` or for what it has."""
+        node: ast.Import | ast.ImportFrom = found.node
+        for each in node.names:
+            if isinstance(node, ast.Import):
+                if each.name == ITERTOOLS:
+                    self._makers[each.asname or each.name] = ITERTOOLS
+            elif node.module == ITERTOOLS and node.level == 0:
+                self._makers[each.asname or each.name] = f"{ITERTOOLS}.{each.name}"
 
     def _call(self, found: _Found) -> None:
         node: ast.Call = found.node
         name = found.dotted
         if name is None:
             return
-        if name in ("iter", "next") and self._asks(Operation(name)):
-            self._hand_over(node, Place(name))
-        elif self._asks(Operation.CALL, name):
+        if self._asks(Operation.CALL, name):
             self._hand_over(node, Place("call", name))
+        elif name == "iter" or (name == "next" and self._asks(Operation.NEXT)):
+            if not self._plan.names.keys().isdisjoint(_ITERATION):
+                self._hand_over(node, Place(name))
+        elif self._asks(Operation.NEXT):
+            head, dot, rest = name.partition(".")
+            maker = self._makers.get(head, "")
+            if maker.startswith(ITERTOOLS) or (maker and not dot):
+                self._hand_over(node, Place("make", maker + dot + rest))
 
     def _hand_over(self, node: ast.Call, place: Place) -> None:
         node.args.insert(0, node.func)
@@ -201,7 +253,15 @@ class _Rewriter:
 
     def _with(self, found: _Found) -> None:
         for item in found.node.items:
-            item.context_expr = self._around(Place("with"), item.context_expr, item.context_expr)
+            if not self._plan.names.keys().isdisjoint(_MANAGEMENT):
+                item.context_expr = self._around(Place("with"), item.context_expr, item.context_expr)
+            if isinstance(item.optional_vars, _SEVERAL) and not self._plan.names.keys().isdisjoint(_ITERATION):
+                place = Place("with_unpacked", _shape(item.optional_vars))
+                item.context_expr = self._around(place, item.context_expr, item.context_expr)
+
+    def _async_with(self, found: _Found) -> None:
+        for item in found.node.items:
+            item.context_expr = self._around(Place("async_with"), item.context_expr, item.context_expr)
 
     def _raise(self, found: _Found) -> None:
         node: ast.Raise = found.node
@@ -227,7 +287,11 @@ class _Rewriter:
     # ---- coroutines and generators ----
 
     def _await(self, found: _Found) -> None:
-        found.node.value = self._around(Place("await"), found.node.value, found.node)
+        node: ast.Await = found.node
+        site = self._site(Place("await"), node)
+        target = ast.copy_location(ast.Subscript(site, node.value, ast.Load()), node)
+        node.value = ast.copy_location(ast.Call(site, [], []), node.value)
+        found.replace(ast.copy_location(ast.Call(site, [target, node], []), node))
 
     def _yield(self, found: _Found) -> None:
         node: ast.Yield = found.node
@@ -237,6 +301,25 @@ class _Rewriter:
             node.value = self._around(Place("yield", name), given, given)
         if self._asks(Operation.RESUME, name):
             found.replace(self._around(Place("resume", name), node, node))
+
+    def _catch(self, tree: ast.Module) -> None:
+        """Put statements that yield into `try`: to throw an exception there is to make the generator go on."""
+        pending: list[tuple[ast.AST, _Scope]] = [(tree, _Scope())]
+        while pending:
+            node, outer = pending.pop()
+            scope = _inside(node, outer)
+            for name in _BODIES:
+                block: list[Any] = getattr(node, name, [])
+                for index, child in enumerate(block):
+                    if not isinstance(child, _SIMPLE):
+                        pending.append((child, scope))
+                    elif self._asks(Operation.RESUME, scope.function) and _yields(child):
+                        block[index] = self._caught(child, Place("thrown", scope.function))
+
+    def _caught(self, node: ast.stmt, place: Place) -> ast.stmt:
+        again = ast.copy_location(ast.Raise(), node)
+        handler = ast.copy_location(ast.ExceptHandler(None, None, [self._told(place, node), again]), node)
+        return ast.copy_location(ast.Try([node], [handler], [], []), node)
 
     # ---- definitions ----
 
@@ -263,8 +346,14 @@ _ITEM: dict[type, Operation] = {
     ast.Store: Operation.SET_ITEM,
     ast.Del: Operation.DELETE_ITEM,
 }
-_LOOP, _SPREAD = Place("loop"), Place("spread")
+_MANAGEMENT = frozenset({Operation.ENTER, Operation.EXIT})
+_IMPORTS = (ast.Import, ast.ImportFrom)
+_SEVERAL = (ast.Tuple, ast.List)
 _BLOCKS = (ast.stmt, ast.ExceptHandler, ast.match_case)
+_BODIES = ("body", "orelse", "handlers", "finalbody", "cases")
+_SIMPLE = (ast.Expr, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return, ast.Raise, ast.Assert, ast.Delete)
+_FUNCTIONS = (ast.Lambda, ast.GeneratorExp)
+"""Expressions that are functions of their own."""
 
 
 def _operations(found: _Found, by_context: Mapping[type, Operation]) -> tuple[Operation, ...]:
@@ -288,6 +377,28 @@ def _private(name: str, owner: str) -> str:
     """The name of an attribute as code in a class has it."""
     owner = owner.lstrip("_")
     return f"_{owner}{name}" if owner and name.startswith("__") and not name.endswith("__") else name
+
+
+def _shape(target: ast.expr) -> str:
+    """Of the targets among which a value is distributed, as the core reads it; nothing if there is one."""
+    shape = ""
+    for each in target.elts if isinstance(target, _SEVERAL) else ():
+        if isinstance(each, ast.Starred):
+            return shape + "*"
+        shape += f"({_shape(each)})" if isinstance(each, _SEVERAL) else "_"
+    return shape
+
+
+def _yields(statement: ast.stmt) -> bool:
+    """Does its own function yield in it?"""
+    pending: list[ast.AST] = [statement]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Yield):
+            return True
+        if not isinstance(node, _FUNCTIONS):
+            pending.extend(ast.iter_child_nodes(node))
+    return False
 
 
 def _iterating_at(whole: ast.AST, iterable: ast.expr) -> ast.AST:

@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import builtins
 import hashlib
+import itertools
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from operator import attrgetter
+from types import CodeType
 from typing import Any
 
 from mopsus._core import Site
@@ -21,6 +24,7 @@ from mopsus.events.weave.joinpoints import Operation, Rewrite, Tap
 
 DEFINED = "__mopsus_defined__"
 """The built-in decorator of functions in the main program."""
+_KEEPER = "__mopsus_keeper__"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,17 +39,25 @@ class Kind:
 KINDS = {
     "loop": Kind((Operation.ITER, Operation.NEXT), "loop"),
     "spread": Kind((Operation.ITER, Operation.NEXT), "spread"),
-    "iter": Kind((Operation.ITER,), "function"),
-    "next": Kind((Operation.NEXT,), "function"),
+    "unpack": Kind((Operation.ITER, Operation.NEXT), "unpack"),
+    "several": Kind((Operation.ITER, Operation.NEXT), "several"),
+    "delegate": Kind((Operation.ITER, Operation.NEXT), "delegate"),
+    "iter": Kind((Operation.ITER,), "make"),
+    "make": Kind((), "make"),
+    "next": Kind((Operation.NEXT,), "next"),
+    "async_loop": Kind((Operation.ITER, Operation.NEXT), "async loop"),
     "attribute": Kind((Operation.GET, Operation.SET, Operation.DELETE), "attribute"),
     "item": Kind((Operation.GET_ITEM, Operation.SET_ITEM, Operation.DELETE_ITEM), "item"),
     "call": Kind((Operation.CALL,), "call"),
     "with": Kind((Operation.ENTER, Operation.EXIT), "with"),
+    "with_unpacked": Kind((Operation.ITER, Operation.NEXT), "with unpacked"),
+    "async_with": Kind((Operation.ENTER, Operation.EXIT), "async with"),
     "raise": Kind((Operation.RAISE,), "raise"),
     "handle": Kind((Operation.HANDLE,), "handle"),
     "await": Kind((Operation.AWAIT,), "await"),
     "yield": Kind((Operation.YIELD,), "pass"),
     "resume": Kind((Operation.RESUME,), "pass"),
+    "thrown": Kind((Operation.RESUME,), "thrown"),
 }
 
 
@@ -53,8 +65,9 @@ KINDS = {
 class Place:
     """Which site: its kind, and what it is about if it is about one thing.
 
-    That is an attribute, a called name, or the function in which something is yielded. `name` is what rewrites ask
-    for; an attribute may really be called `attribute`, because it is private to its class.
+    That is an attribute, a called name, the function in which something is yielded, or the shape of the targets into
+    which values are unpacked. `name` is what rewrites ask for; an attribute may really be called `attribute`, because
+    it is private to its class.
     """
 
     kind: str
@@ -78,10 +91,23 @@ def concerns(rewrite: Rewrite, module: str, *, own: bool) -> bool:
     return own
 
 
+class _Keeper:
+    """Puts names back when the interpreter, at its end, makes the built-in names what they were at first: what dies
+    after that may still run rewritten code. Only a built-in name refers to it, so that it dies with the others."""
+
+    def __init__(self, names: Mapping[str, object]) -> None:
+        self._builtins, self._names = vars(builtins), names
+
+    def __del__(self) -> None:
+        self._builtins.update(self._names)
+
+
 class Sites:
     """All sites of the process."""
 
     def __init__(self) -> None:
+        self._steps = Site("steps")
+        self._names: dict[str, object] = {}
         self._sites: dict[tuple[str, Place], Site] = {}
         self._own: dict[str, bool] = {}
         self._active: list[tuple[Rewrite, ...]] = []
@@ -91,29 +117,43 @@ class Sites:
         """Serve the taps of these, in code that was rewritten before as well."""
         self._active.append(rewrites)
         self._decorators.append(defined)
-        setattr(builtins, DEFINED, self._defined)
-        self._tap(self._sites)
+        self._name(DEFINED, self._defined)
+        self._tap_all()
 
     def stop(self, rewrites: tuple[Rewrite, ...], defined: Callable[[Any], Any]) -> None:
         """Serve them no more."""
         self._active.remove(rewrites)
         self._decorators.remove(defined)
-        self._tap(self._sites)
+        self._tap_all()
 
-    def need(self, module: str, places: Iterable[Place], *, own: bool) -> None:
-        """Have the sites that code of this module refers to."""
+    def need(self, module: str, places: Iterable[Place], code: CodeType | None, *, own: bool) -> None:
+        """Have the sites that code of this module refers to. Its generators are known wherever they are iterated."""
         self._own[module] = own
+        if code is not None:
+            self._steps(code)
         for place in places:
             key = (module, place)
             if key not in self._sites:
                 site = self._sites[key] = Site(KINDS[place.kind].native, self._subject(place))
-                setattr(builtins, builtin_name(module, place), site)
+                self._name(builtin_name(module, place), site)
                 self._tap([key])
+
+    def _name(self, name: str, value: object) -> None:
+        self._names[name] = value
+        setattr(builtins, name, value)
+        if not hasattr(builtins, _KEEPER):
+            setattr(builtins, _KEEPER, _Keeper(self._names))
 
     def _defined(self, member: object) -> object:
         for decorate in self._decorators:
             member = decorate(member)
         return member
+
+    def _tap_all(self) -> None:
+        self._tap(self._sites)
+        # What C code does is done in no module: where it is called from is for the taps to ask.
+        steps = [each.tap for rewrites in self._active for each in rewrites if each.operation is Operation.NEXT]
+        self._steps.tap((), steps, ())
 
     def _tap(self, keys: Iterable[tuple[str, Place]]) -> None:
         for module, place in keys:
@@ -140,6 +180,10 @@ class Sites:
                 return sys.intern(place.attribute)
             case "call":
                 return self._callee(place.name)
+            case "make":
+                return _maker(place.name)
+            case "loop" | "unpack" | "several" | "with_unpacked":
+                return place.name or None
         return None
 
     def _callee(self, name: str) -> object:
@@ -151,6 +195,15 @@ class Sites:
             module, _, attribute = full.rpartition(".")
             if module in sys.modules and hasattr(sys.modules[module], attribute):
                 return getattr(sys.modules[module], attribute)
+        return None
+
+
+def _maker(name: str) -> object:
+    """The builtin that a name stands for, or what `itertools` has under it."""
+    attribute = name.removeprefix("itertools.")
+    try:
+        return attrgetter(attribute)(builtins if attribute == name else itertools)
+    except AttributeError:
         return None
 
 

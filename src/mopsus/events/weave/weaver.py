@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import builtins
 import functools
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
 from threading import RLock
 from types import CodeType, FunctionType, ModuleType
-from typing import ParamSpec, TypeVar, cast
+from typing import ParamSpec, TypeAlias, TypeVar, cast
 
 from mopsus import _core
-from mopsus.events.weave import ends, patterns
+from mopsus._core import Classes
+from mopsus.events.weave import bare, ends, patterns
 from mopsus.events.weave.hook import Hook
-from mopsus.events.weave.joinpoints import Advised, From, Moment, Rewrite, Source, Tap
+from mopsus.events.weave.joinpoints import Advised, From, Moment, Operation, Rewrite, Source, Tap
 from mopsus.events.weave.patterns import Scope
 from mopsus.events.weave.place import Placements
 from mopsus.events.weave.plan import Cut, Resolver, make_cuts
+from mopsus.model import MopsusError, Spec
 from mopsus.monitor import Monitor
+from mopsus.spec.program import is_program
 
+_log = logging.getLogger("mopsus")
+_Key: TypeAlias = "tuple[int, str, Operation]"
 T = TypeVar("T")
 P = ParamSpec("P")
 
@@ -35,6 +41,21 @@ def _unobserved(method: Callable[P, T]) -> Callable[P, T]:
     return call
 
 
+@contextmanager
+def _harmless() -> Iterator[None]:
+    """A fault of weaving is told, and is not the program's."""
+    try:
+        yield
+    except Exception:
+        _log.exception("something of the program could not be woven")
+
+
+class WeaveError(MopsusError):
+    """What was given cannot be woven."""
+
+    code = "WEAVE-002"
+
+
 @dataclass(slots=True)
 class Outcome:
     """What became of one case of an event: where it is tapped, and where it cannot be."""
@@ -44,6 +65,25 @@ class Outcome:
     obstacles: dict[str, str] = field(default_factory=dict)
     """By place, why no advice can stand there."""
     rewrites: tuple[Rewrite, ...] = ()
+    is_waiting: bool = False
+    """A type that it asks for does not exist yet."""
+    names: frozenset[str] = field(init=False)
+    """Names of which what it is about must have one; `*`: any will do."""
+
+    def __post_init__(self) -> None:
+        self.names = frozenset(self.cut.names())
+
+    def concerns(self, names: Set[str]) -> bool:
+        """May something that has these names be what it is about?"""
+        return "*" in self.names or not self.names.isdisjoint(names)
+
+    def ask(self, scope: Scope, resolver: Resolver) -> bool:
+        """Ask for rewritten code as what is in scope needs it; whether more is rewritten than before."""
+        known = {(each.operation, each.names) for each in self.rewrites}
+        asked = self.cut.rewrites(scope, resolver)
+        new = tuple(each for each in asked if (each.operation, each.names) not in known)
+        self.rewrites += new
+        return bool(new)
 
 
 class Weaver:
@@ -53,6 +93,7 @@ class Weaver:
     """
 
     def __init__(self, monitors: Mapping[str, Monitor]) -> None:
+        require_program_events(monitor.spec for monitor in monitors.values())
         self.monitors = dict(monitors)
         self._lock = RLock()
         self.resolver = Resolver()
@@ -63,10 +104,10 @@ class Weaver:
                 self._cuts += chain.from_iterable(cuts for _, cuts in cut.flows)
                 self._cuts.append(cut)
         self.outcomes = [Outcome(cut) for cut in self._cuts]
-        self._names = frozenset(chain.from_iterable(cut.names() for cut in self._cuts))
         self._awaited: set[str] = set()
         self._placements = Placements()
-        self._placed: set[tuple[int, int, str, str]] = set()
+        self._placed: bare.WeaklyById[object, dict[_Key, Classes | None]] = bare.WeaklyById()
+        """By holder: what is tapped there, with the classes of targets if not all are told of."""
         self._hook: Hook | None = None
 
     # ---- what the import hook asks
@@ -84,10 +125,19 @@ class Weaver:
     @_unobserved
     def defined(self, made: T) -> T:
         """What takes the place of a function or class that was just defined."""
-        if isinstance(made, type):
-            self._extend(Scope(classes=(made,)), complete=True)
+        with _harmless():
+            return self._defined(made)
+        return made
+
+    def _defined(self, made: T) -> T:
+        if bare.is_class(made):
+            self._extend(Scope(classes=(made,)), {bare.name(made)}, complete=True)
         elif isinstance(made, FunctionType):
-            taps = [tap for cut in self._cuts if cut.picks_function(made) and (tap := cut.tap(self.resolver))]
+            taps = [
+                tap
+                for cut in self._cuts
+                if not cut.is_waiting(self.resolver) and cut.picks_function(made) and (tap := cut.tap(self.resolver))
+            ]
             if taps:
                 return cast(T, _core.Advice(made, taps, "function", made.__name__))
         return made
@@ -95,11 +145,17 @@ class Weaver:
     @_unobserved
     def module_loaded(self, module: ModuleType) -> None:
         """Weave what a module has defined."""
-        if not isinstance(module, ModuleType) or module.__name__.partition(".")[0] == "mopsus":
-            return
-        if module.__name__ in self._awaited or self._of_interest(vars(module)):
+        if isinstance(module, ModuleType) and module.__name__.partition(".")[0] != "mopsus":
+            with _harmless():
+                self._loaded(module)
+
+    def _loaded(self, module: ModuleType) -> None:
+        names: Set[str] = vars(module).keys()
+        if module.__name__ in self._awaited:
             self._awaited.discard(module.__name__)
-            self._extend(Scope((module,), patterns.classes_of(module)), complete=True)
+            names = names | {bare.name(cls) for cls in patterns.classes_of(module)}
+        if any(outcome.concerns(names) for outcome in self.outcomes):
+            self._extend(Scope((module,), patterns.classes_of(module)), names, complete=True)
 
     # ---- start and stop
 
@@ -107,9 +163,15 @@ class Weaver:
     def start(self) -> None:
         """Weave everything that is loaded, and from now on everything that comes."""
         with self._lock:
-            self._extend(patterns.everything(), complete=True)
+            scope = self.resolver.everything = patterns.everything()
             for outcome in self.outcomes:
-                outcome.rewrites = tuple(outcome.cut.rewrites(self.resolver))
+                outcome.is_waiting = outcome.cut.is_waiting(self.resolver)
+                outcome.ask(scope, self.resolver)
+            self._put(self.outcomes, scope, complete=True)
+            self.resolver.everything = None
+            # Before it is loaded in full a module may use its classes; the main program always does.
+            told = Tap("", "class", Moment.RETURNING, self._class_made, (Source(From.RESULT),), (None,))
+            self._placements.put([Advised(builtins, "__build_class__", (told,))])
             self._listen()
 
     @_unobserved
@@ -123,7 +185,7 @@ class Weaver:
                 ends.end_program(self._cuts, self.resolver)
             hook.remove()
             self._placements.undo()
-            self._placed.clear()
+            self._placed = bare.WeaklyById()
 
     @_unobserved
     def main_code(self, source: bytes, path: str) -> CodeType:
@@ -133,78 +195,95 @@ class Weaver:
 
     def watch_spawned(self) -> None:
         """In a process of `multiprocessing` that begins anew: its main program is one that it loads by itself."""
-        from multiprocessing import spawn
+        from mopsus.events.weave.spawned import watch_main
 
-        def loaded() -> None:
-            if (module := sys.modules.get("__mp_main__")) is not None:
-                self.module_loaded(module)
-
-        told = Tap("", "main", Moment.RETURNING, loaded)
-        self._placements.put([Advised(spawn, "prepare", (told,))])
+        watch_main(self, self._placements)
 
     # ---- weaving
 
-    def _class_made(self, cls: type) -> None:
-        if isinstance(cls, type) and self._of_interest((cls.__name__,)):
-            self._awaited.add(cls.__module__)  # it may be hidden in another class, where nobody looks without reason
-            self._extend(Scope(classes=(cls,)), complete=False)
+    def _class_made(self, cls: object) -> None:
+        if bare.is_class(cls) and any(outcome.concerns({bare.name(cls)}) for outcome in self.outcomes):
+            # It may be hidden in another class, where nobody looks without reason.
+            self._awaited.add(bare.module_name(cls))
+            self._extend(Scope(classes=(cls,)), {bare.name(cls)}, complete=False)
 
-    def _of_interest(self, names: Iterable[str]) -> bool:
-        return "*" in self._names or not self._names.isdisjoint(names)
-
-    def _extend(self, scope: Scope, *, complete: bool) -> None:
-        """Weave what is new. Not `complete`: decorators may still change a class."""
+    def _extend(self, scope: Scope, names: Set[str], *, complete: bool) -> None:
+        """Weave what is new, for the cases that its names concern. Not `complete`: decorators may still change it."""
         with self._lock:
+            concerned = [outcome for outcome in self.outcomes if outcome.concerns(names)]
             if self.resolver.add(scope):
-                self._refresh(() if complete else scope.classes)
-            self._put(scope, complete)
+                self._wake(() if complete else scope.classes)
+            # Classes that are made in C, of which only rewritten code tells, come with modules.
+            asked = [outcome.ask(scope, self.resolver) for outcome in concerned] if scope.modules else []
+            if any(asked):
+                self._listen()
+            self._put(concerned, scope, complete=complete)
 
-    def _put(self, scope: Scope, complete: bool) -> None:
+    def _wake(self, unfinished: Sequence[type]) -> None:
+        """Types that somebody has been waiting for have come to be: what he asks for may be anywhere."""
+        ready = [each for each in self.outcomes if each.is_waiting and not each.cut.is_waiting(self.resolver)]
+        if not ready:
+            return
+        for outcome in ready:
+            outcome.is_waiting = False
+        scope = patterns.everything()
+        left_out = set(map(id, unfinished))
+        classes = [cls for cls in scope.classes if id(cls) not in left_out]
+        self._put(ready, Scope(scope.modules, classes), complete=True)
+
+    def _put(self, outcomes: Iterable[Outcome], scope: Scope, *, complete: bool) -> None:
         wanted: list[tuple[Outcome, Advised]] = []
-        for outcome in self.outcomes:
-            for place in self._places(outcome.cut, scope):
-                tap = place.taps[0]
-                key = (id(outcome), id(place.holder), place.name, repr(tap.target))
-                if key in self._placed or (place.default is not None and not complete):
-                    continue
-                self._placed.add(key)
-                wanted.append((outcome, place))
-        for (outcome, place), obstacle in zip(wanted, self._placements.put(each for _, each in wanted), strict=True):
-            where = f"{patterns.full_name(place.holder)}.{place.name}"
-            if isinstance(place.holder, ModuleType):
-                where = f"{place.holder.__name__}.{place.name}"
+        for outcome in outcomes:
+            for place in () if outcome.is_waiting else self._places(outcome.cut, scope):
+                if (place.default is None or complete) and self._is_new(outcome, place):
+                    wanted.append((outcome, place))
+        # Nobody else knows the methods of a class that was just made.
+        results = self._placements.put((each for _, each in wanted), everywhere=bool(scope.modules))
+        for (outcome, place), obstacle in zip(wanted, results, strict=True):
+            where = f"{_name(place.holder)}.{place.name}"
             if obstacle is None:
                 outcome.places.append(where)
             else:
                 outcome.obstacles[where] = obstacle
 
+    def _is_new(self, outcome: Outcome, place: Advised) -> bool:
+        """Is there no tap of the case at a place? If there is one, it tells of these targets, too."""
+        there = self._placed.get(place.holder)
+        if there is None:
+            there = self._placed.set(place.holder, {})
+        key, target = (id(outcome), place.name, place.operation), place.taps[0].target
+        if key not in there:
+            there[key] = target if isinstance(target, Classes) else None
+            return True
+        told = there[key]
+        if told is not None:
+            for cls in target if isinstance(target, Classes) else (object,):
+                told.add(cls)
+        return False
+
     def _places(self, cut: Cut, scope: Scope) -> Iterator[Advised]:
         yield from cut.advised(scope, self.resolver)
         yield from ends.places(cut, scope, self.resolver)
 
-    def _refresh(self, unfinished: Sequence[type]) -> None:
-        """Types that were asked for have come to be: taps that look at them are made anew."""
-        if self._hook is None:
-            return
-        self._hook.remove()
-        self._placements.undo()
-        self._placements = Placements()
-        self._placed.clear()
-        for outcome in self.outcomes:
-            outcome.places.clear()
-            outcome.rewrites = tuple(outcome.cut.rewrites(self.resolver))
-        scope = patterns.everything()
-        self._put(Scope(scope.modules, [cls for cls in scope.classes if cls not in unfinished]), complete=True)
-        self._listen()
-
     def _listen(self) -> None:
-        # Before it is loaded in full a module may use its classes; the main program always does.
-        told = Tap("", "class", Moment.RETURNING, self._class_made, (Source(From.RESULT),), (None,))
-        self._placements.put([Advised(builtins, "__build_class__", (told,))])
+        """Have modules rewritten as is asked for now."""
+        if self._hook is not None:
+            self._hook.remove()
         self._hook = Hook(self)
         self._hook.install()
 
 
-def weavable(monitors: Iterable[Monitor]) -> bool:
-    """Is any event of theirs tied to points of a program?"""
-    return any(make_cuts(monitor.spec, monitor.event) for monitor in monitors)
+def _name(holder: object) -> str:
+    return patterns.full_name(holder) if bare.is_class(holder) else str(getattr(holder, "__name__", holder))
+
+
+def require_program_events(specs: Iterable[Spec]) -> None:
+    """Refuse specs of which none has an event at a point of a program: they would watch nothing."""
+    listed = list(specs)
+    if not any(is_program(event.pointcut) for spec in listed for event in spec.events):
+        names = ", ".join(spec.name for spec in listed)
+        raise WeaveError(
+            f"no event of {names} is at a point of a program",
+            hint="say when an event happens, as in `event e before(x) : call(Class.method) && target(x)`; "
+            "events of traces are checked by `mopsus check`",
+        )

@@ -5,8 +5,8 @@
 
 from functools import partial
 
+from mopsus.late import late_function
 from mopsus.logics.cfg.compile import Kind, compile_grammar
-from mopsus.logics.cfg.reference import categories_after, categories_after_lazily
 from mopsus.logics.cfg.syntax import categories_of, events_of, parse_grammar, print_grammar
 from mopsus.logics.logic import Logic
 
@@ -20,7 +20,7 @@ def _logic(name: str, kind: Kind, summary: str) -> Logic:
         categories=categories_of,
         events=events_of,
         compile=partial(compile_grammar, kind),
-        reference=categories_after_lazily if kind.lazy else categories_after,
+        reference=late_function("mopsus.logics.cfg.reference", f"categories_after{'_lazily' * kind.lazy}"),
         default_goal=("match",),
     )
 

@@ -1,7 +1,7 @@
 """Stage 2: the logic `fsm`: a finite state machine written out state by state."""
 
+from mopsus.late import late_function
 from mopsus.logics.fsm.compile import compile_machine
-from mopsus.logics.fsm.reference import categories_after
 from mopsus.logics.fsm.syntax import categories_of, events_of, parse_machine, print_machine
 from mopsus.logics.logic import Logic
 
@@ -13,6 +13,6 @@ LOGIC = Logic(
     categories=categories_of,
     events=events_of,
     compile=compile_machine,
-    reference=categories_after,
+    reference=late_function("mopsus.logics.fsm.reference", "categories_after"),
     default_goal=("fail",),
 )

@@ -3,14 +3,19 @@
 `synthesise` makes monitors over valuations of propositions instead of events.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mopsus.late import late_function, late_names
 from mopsus.logics.logic import Logic
 from mopsus.logics.ltl.compile import compile_ltl
-from mopsus.logics.ltl.explain import explain_ltl
-from mopsus.logics.ltl.reference import categories_after
-from mopsus.logics.ltl.symbolic import SymbolicMonitor, Transition, synthesise
 from mopsus.logics.ltl.syntax import parse_ltl
 from mopsus.logics.temporal.categories import TRUTH, VALIDATION, VIOLATION, categories_of
 from mopsus.logics.temporal.syntax import events_of, print_formula
+
+if TYPE_CHECKING:
+    from mopsus.logics.ltl.symbolic import SymbolicMonitor, Transition, synthesise
 
 __all__ = ["LOGIC", "SymbolicMonitor", "Transition", "synthesise"]
 
@@ -22,9 +27,12 @@ LOGIC = Logic(
     categories=categories_of,
     events=events_of,
     compile=compile_ltl,
-    reference=categories_after,
+    reference=late_function("mopsus.logics.ltl.reference", "categories_after"),
     default_goal=(VIOLATION,),
     notes=frozenset({VALIDATION}),
     truth=TRUTH,
-    explain=explain_ltl,
+    explain=late_function("mopsus.logics.ltl.explain", "explain_ltl"),
 )
+
+if not TYPE_CHECKING:  # a type checker must see the names above, and no others
+    __getattr__, __dir__ = late_names(__name__, {"symbolic": "SymbolicMonitor Transition synthesise"})

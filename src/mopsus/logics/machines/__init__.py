@@ -4,7 +4,6 @@ A logic builds an `Automaton`; `finish` makes it suffix-matching where asked, mi
 """
 
 from mopsus.logics.machines.automaton import Automaton
-from mopsus.logics.machines.compare import distinguish
 from mopsus.logics.machines.finish import finish
 
-__all__ = ["Automaton", "distinguish", "finish"]
+__all__ = ["Automaton", "finish"]

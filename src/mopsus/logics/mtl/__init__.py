@@ -1,9 +1,8 @@
 """Stage 2: the logic `mtl`: metric temporal logic over the times of events, past and bounded future."""
 
+from mopsus.late import late_function
 from mopsus.logics.logic import Logic
 from mopsus.logics.mtl.compile import compile_mtl
-from mopsus.logics.mtl.explain import explain_mtl
-from mopsus.logics.mtl.reference import categories_after
 from mopsus.logics.mtl.syntax import categories_of, events_of, parse_mtl, print_mtl
 from mopsus.logics.temporal.categories import TRUTH, VALIDATION, VIOLATION
 
@@ -15,9 +14,9 @@ LOGIC = Logic(
     categories=categories_of,
     events=events_of,
     compile=compile_mtl,
-    reference=categories_after,
+    reference=late_function("mopsus.logics.mtl.reference", "categories_after"),
     default_goal=(VIOLATION,),
     notes=frozenset({VALIDATION}),
     truth=TRUTH,
-    explain=explain_mtl,
+    explain=late_function("mopsus.logics.mtl.explain", "explain_mtl"),
 )

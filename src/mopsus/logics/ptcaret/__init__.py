@@ -1,8 +1,8 @@
 """Stage 2: the logic `ptcaret`: past-time linear temporal logic that knows calls and returns."""
 
+from mopsus.late import late_function
 from mopsus.logics.logic import Logic
 from mopsus.logics.ptcaret.compile import compile_caret
-from mopsus.logics.ptcaret.reference import categories_after
 from mopsus.logics.ptcaret.syntax import Caret, events_of, parse_caret, print_caret
 from mopsus.logics.temporal.categories import TRUTH, VALIDATION, VIOLATION
 from mopsus.model.machine import EXHAUSTED
@@ -21,7 +21,7 @@ LOGIC = Logic(
     categories=categories_of,
     events=events_of,
     compile=compile_caret,
-    reference=categories_after,
+    reference=late_function("mopsus.logics.ptcaret.reference", "categories_after"),
     default_goal=(VIOLATION,),
     notes=frozenset({VALIDATION}),
     truth=TRUTH,

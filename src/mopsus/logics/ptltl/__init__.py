@@ -1,9 +1,8 @@
 """Stage 2: the logic `ptltl`: past-time linear temporal logic, true or false at every event."""
 
+from mopsus.late import late_function
 from mopsus.logics.logic import Logic
 from mopsus.logics.ptltl.compile import compile_ptltl
-from mopsus.logics.ptltl.explain import explain_ptltl
-from mopsus.logics.ptltl.reference import categories_after
 from mopsus.logics.ptltl.syntax import parse_ptltl
 from mopsus.logics.temporal.categories import TRUTH, VALIDATION, VIOLATION, categories_of
 from mopsus.logics.temporal.syntax import events_of, print_formula
@@ -16,9 +15,9 @@ LOGIC = Logic(
     categories=categories_of,
     events=events_of,
     compile=compile_ptltl,
-    reference=categories_after,
+    reference=late_function("mopsus.logics.ptltl.reference", "categories_after"),
     default_goal=(VIOLATION,),
     notes=frozenset({VALIDATION}),
     truth=TRUTH,
-    explain=explain_ptltl,
+    explain=late_function("mopsus.logics.ptltl.explain", "explain_ptltl"),
 )

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
+from mopsus.late import late_function
 from mopsus.logics.logic import Logic
 from mopsus.logics.srs.compile import compile_scanning, compile_system
-from mopsus.logics.srs.reference import categories_after, categories_after_scanning
 from mopsus.logics.srs.syntax import SUCCEED, categories_of, events_of, parse_system, print_system
 
 LOGIC = Logic(
@@ -15,7 +15,7 @@ LOGIC = Logic(
     categories=categories_of,
     events=events_of,
     compile=compile_system,
-    reference=categories_after,
+    reference=late_function("mopsus.logics.srs.reference", "categories_after"),
     default_goal=("fail",),
     notes=frozenset({SUCCEED}),
 )
@@ -25,5 +25,5 @@ SCANNING = replace(
     name="srs_scan",
     summary="string rewriting systems, rewritten in passes from the head of the string",
     compile=compile_scanning,
-    reference=categories_after_scanning,
+    reference=late_function("mopsus.logics.srs.reference", "categories_after_scanning"),
 )

@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from mopsus.logics import Turn
 from mopsus.model import Machine, Severity, Spec, TableMachine, Verdict, WitnessEvent
 from mopsus.model.text import default_message, listing, printable, show_binding, show_place, show_time, source_of
+from mopsus.model.verdict import HISTORY
 from mopsus.verdict.code import code_of
 from mopsus.verdict.reasons import reasoned_events
 from mopsus.verdict.turns import explains_itself, show_turn, turns_of
 
 REASON_LIMIT = 500
-HISTORY = 32
-"""How many events a witness holds unless the monitor was told otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
