@@ -11,6 +11,7 @@ from oracle.symbolic import monitored
 from mopsus.logics.hml.compile import Reading
 from mopsus.logics.hml.reference import verdicts
 
+
 def agree(case, *, linear, first_match=False):
     whole, word = case
     said, reported = monitored(whole, word, first_match=first_match)
