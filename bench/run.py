@@ -39,6 +39,7 @@ BENCHMARKS = (
     "mtl",
     "memory",
     "churn",
+    "components_offline",
     "peers",
 )
 
