@@ -97,7 +97,7 @@ def rows(scale: float) -> list[Row]:
             _beside(f"lines read, {count:,}", count, partial(parse, one), one),
             *(
                 _beside(
-                    f"{what}, {count:,} lines, history {shown}", count, partial(check, source, log, history), log, goal
+                    f"{what}, {count:,} lines, history {words}", count, partial(check, source, log, kept), log, goal
                 )
                 for what, source, log, goal in (
                     ("1 server", SUMS, one, Goal("≥", 1, "ours")),
