@@ -27,6 +27,8 @@ STAGES = {
     "TRACE": "Traces",
     "WEAVE": "Programs",
     "COMPONENT": "Components",
+    "LOG": "Logs of components",
+    "OUTLINE": "Components watched from another process",
     "REPORT": "Reports",
     "CLI": "The command line",
 }
@@ -84,7 +86,8 @@ def catalogues() -> Iterator[tuple[str, str]]:
     """Every message code of the package with its sentence, from each stage's `messages` module."""
     for module in pkgutil.walk_packages(mopsus.__path__, "mopsus."):
         if module.name.endswith(".messages"):
-            yield from importlib.import_module(module.name).MESSAGES.items()
+            # A module of that name may also be about messages that components exchange.
+            yield from getattr(importlib.import_module(module.name), "MESSAGES", {}).items()
 
 
 def messages_page() -> str:
