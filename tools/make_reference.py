@@ -29,6 +29,7 @@ STAGES = {
     "COMPONENT": "Components",
     "LOG": "Logs of components",
     "OUTLINE": "Components watched from another process",
+    "ERLANG": "Systems in Erlang and Elixir",
     "REPORT": "Reports",
     "CLI": "The command line",
 }
