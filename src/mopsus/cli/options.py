@@ -75,3 +75,7 @@ WhenFullOption = Annotated[
         "in a file.",
     ),
 ]
+Monitors = Annotated[
+    int,
+    typer.Option("--monitors", help="With --outline: how many processes share the work.", min=1, max=64, metavar="N"),
+]

@@ -8,18 +8,20 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from mopsus.cli.reporting import INTERRUPTED, VIOLATED, Reporting
-from mopsus.cli.sidecar import LastWord, Sidecar, Terms, start_sidecar
+from mopsus.cli.sidecar import LastWord, Sidecar, Terms, start_sidecars
 from mopsus.events.component.outline.session import Session, is_running
 from mopsus.model import Diagnostic
 
 if TYPE_CHECKING:
     from mopsus.events.weave.launch import Program
     from mopsus.model import MopsusError, Verdict
+    from mopsus.monitor.monitor import Stats
 
 BROKEN = 3
 
@@ -30,9 +32,7 @@ class Outcome:
 
     program: str
     status: int
-    last: LastWord
-    alive: bool
-    """Did the monitor process live to see the end?"""
+    sidecars: Sequence[Sidecar]
     elapsed_s: float
     interrupted: bool
     ignored: int = 0
@@ -43,15 +43,18 @@ class Outcome:
     stats: Mapping[str, Any] = field(init=False)
     rows: int = field(init=False)
     bad_rows: int = field(init=False)
+    alive: bool = field(init=False)
+    """Did every monitor process live to see the end?"""
 
     def __post_init__(self) -> None:
-        from mopsus.monitor.monitor import Stats
-
+        words = [each.last for each in self.sidecars if each.last is not None]
+        self.alive = len(words) == len(self.sidecars)
+        first = self.sidecars[0].last or LastWord()
         self.sources = (self.program,)
-        self.stats = {name: Stats(**counts) for name, counts in self.last.stats.items()}
+        self.stats = _add_up([each.stats for each in words])
         self.rows = sum(stats.events for stats in self.stats.values())
-        self.bad_rows = self.last.damaged
-        self.warnings = list(_warnings(self.last, self.alive))
+        self.bad_rows = first.damaged
+        self.warnings = list(_warnings(first, self.alive))
 
     def exit_status(self, fail_on_violation: bool, violations: int) -> int:
         """That of the program; if it did well but shall fail, because of violations or of a monitor that is gone."""
@@ -69,18 +72,17 @@ def watch_program(
     session = Session.create()
     started = time.perf_counter()
     try:
-        sidecar = start_sidecar(session, reporting, terms)
+        sidecars = start_sidecars(session, reporting, terms)
         process = subprocess.Popen(command_of(program), env=environment_of(session))
         with _passing_signals(process):
-            _relay(sidecar, on_verdict, session, process)
+            _relay(sidecars, on_verdict, session, process)
             status = process.wait()
     finally:
         session.remove()
     return Outcome(
         program=program.name,
         status=status if status >= 0 else 128 - status,
-        last=sidecar.last or LastWord(),
-        alive=sidecar.last is not None,
+        sidecars=sidecars,
         elapsed_s=time.perf_counter() - started,
         interrupted=status in (INTERRUPTED, -signal.SIGINT),
     )
@@ -91,11 +93,11 @@ def watch_session(
 ) -> Outcome:
     """Watch a program that runs already, until it ends or until somebody says that it is enough."""
     started = time.perf_counter()
-    sidecar = start_sidecar(session, reporting, terms)
+    sidecars = start_sidecars(session, reporting, terms)
     interrupted = False
     while True:
         try:
-            _relay(sidecar, on_verdict, session, None)
+            _relay(sidecars, on_verdict, session, None)
             break
         except KeyboardInterrupt:
             interrupted = True
@@ -106,39 +108,38 @@ def watch_session(
     return Outcome(
         program=f"process {main}",
         status=0,
-        last=sidecar.last or LastWord(),
-        alive=sidecar.last is not None,
+        sidecars=sidecars,
         elapsed_s=time.perf_counter() - started,
         interrupted=interrupted,
     )
 
 
 def _relay(
-    sidecar: Sidecar,
+    sidecars: Sequence[Sidecar],
     on_verdict: Callable[[Verdict], object],
     session: Session,
     process: subprocess.Popen[bytes] | None,
 ) -> None:
-    """Pass verdicts on until the monitor is done; tell it when the program is over."""
-    with selectors.DefaultSelector() as selector:
-        selector.register(sidecar.pipe, selectors.EVENT_READ)
-        watcher = None if process is None else os.pidfd_open(process.pid)
-        if watcher is not None:
+    """Pass verdicts on until all monitor processes are done; tell the first when the program is over."""
+    with selectors.DefaultSelector() as selector, ExitStack() as stack:
+        for sidecar in sidecars:
+            if not sidecar.gone:
+                selector.register(sidecar.pipe, selectors.EVENT_READ, sidecar)
+        if process is not None:
+            watcher = os.pidfd_open(process.pid)
+            stack.callback(os.close, watcher)
             selector.register(watcher, selectors.EVENT_READ)
-        try:
-            while True:
-                for key, _ in selector.select():
-                    if key.fd == sidecar.pipe:
-                        for verdict in sidecar.read():
-                            on_verdict(verdict)
-                    else:
-                        selector.unregister(key.fd)
-                        _dismiss(session)
-        except EOFError:
-            sidecar.wait()
-        finally:
-            if watcher is not None:
-                os.close(watcher)
+        while not all(sidecar.gone for sidecar in sidecars):
+            for key, _ in selector.select():
+                if key.data is None:
+                    selector.unregister(key.fd)
+                    _dismiss(session)
+                    continue
+                for verdict in key.data.read():
+                    on_verdict(verdict)
+                if key.data.gone:
+                    selector.unregister(key.fd)
+                    key.data.wait()
 
 
 def _dismiss(session: Session) -> None:
@@ -176,6 +177,21 @@ def _warnings(last: LastWord, alive: bool) -> Iterator[Diagnostic]:
     if last.orphan_count:
         named = _some([f"{who} ({events:,}, {why})" for who, events, why in last.orphans], last.orphan_count)
         yield Diagnostic("OUTLINE-005", f"events that belong to no component that is known: {named}", warning=True)
+
+
+def _add_up(counts: Sequence[Mapping[str, Mapping[str, Any]]]) -> dict[str, Stats]:
+    """The statistics of each spec's monitors in all processes."""
+    from mopsus.monitor.monitor import Stats
+
+    def added(values: Sequence[Any]) -> Any:  # noqa: ANN401 - a number, or several by name
+        if isinstance(values[0], Mapping):
+            return {key: sum(each.get(key, 0) for each in values) for key in dict.fromkeys(chain(*values))}
+        return sum(values)
+
+    return {
+        spec: Stats(**{name: added([each[spec][name] for each in counts]) for name in counts[0][spec]})
+        for spec in (counts[0] if counts else ())
+    }
 
 
 def _some(names: Sequence[str], count: int) -> str:

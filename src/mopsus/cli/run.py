@@ -22,6 +22,7 @@ from mopsus.cli.options import (
     Html,
     Json,
     Junit,
+    Monitors,
     NoCode,
     Quiet,
     Sarif,
@@ -75,6 +76,7 @@ def run(
         bool, typer.Option("--outline", help="Watch components from a process beside the program, which does not wait.")
     ] = False,
     when_full: WhenFullOption = WhenFull.BLOCK,
+    monitors_count: Monitors = 1,
 ) -> int:
     """Run a Python program, and watch it from within, or with `--outline` from beside.
 
@@ -109,7 +111,7 @@ def run(
         from mopsus.cli.outline import watch_program
         from mopsus.cli.sidecar import Terms
 
-        outcome = watch_program(program, reporting, Terms(when_full.value), verdicts.add)
+        outcome = watch_program(program, reporting, Terms(when_full.value, monitors=monitors_count), verdicts.add)
         reporting.finish(outcome)
         return outcome.exit_status(fail_on_violation, verdicts.violations)
     monitors = {each.name: reporting.open_monitor(each, verdicts.add) for each in reporting.specs}

@@ -9,16 +9,23 @@ from __future__ import annotations
 import os
 import signal
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from mopsus.cli.reporting import Reporting
+from mopsus.events.component.outline.mesh import join_nodes
 from mopsus.events.component.outline.messages import OutlineError
 from mopsus.events.component.outline.session import Session, is_running
 
 if TYPE_CHECKING:
+    import socket
+
     from mopsus.events.component.outline.collector import Collector
+    from mopsus.events.component.outline.mesh import Node
+    from mopsus.events.component.outline.watch import Watched
     from mopsus.model import Verdict
     from mopsus.monitor import Monitor
 
@@ -27,6 +34,8 @@ _LENGTH = 4
 _SOME = 10
 """How many names of components are told."""
 _LISTENING, _REFUSED = b"y", b"n"
+_LOOK, _SHORT = 0.05, 0.001
+"""How long, in seconds, one waits before one looks around; shorter if others have something to say, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +47,8 @@ class Terms:
     """Bytes of a ring."""
     groups: bool = False
     """Does a component that no property is about belong to its parent's?"""
+    monitors: int = 1
+    """How many processes share the work."""
 
 
 @dataclass(slots=True)
@@ -64,15 +75,15 @@ class Sidecar:
         self.pipe = pipe
         self.last: LastWord | None = None
         """What it said when it was done; None if it has not, or never will."""
+        self.gone = False
         self._text = b""
 
     def read(self) -> Iterator[Verdict]:
-        """The verdicts that have come; raises `EOFError` when the process is gone."""
+        """The verdicts that have come, from a pipe that has something to read or has ended."""
         import msgspec
 
         data = os.read(self.pipe, 1 << 16)
-        if not data:
-            raise EOFError
+        self.gone = not data
         self._text += data
         at = 0
         while at + _LENGTH <= len(self._text):
@@ -89,44 +100,60 @@ class Sidecar:
                 self.last = LastWord(**message["last"])
         self._text = self._text[at:]
 
-    def wait(self) -> int:
-        """Wait until it is gone; how it ended, as `os.waitstatus_to_exitcode` has it."""
+    def wait(self) -> None:
+        """Wait until it is gone."""
         os.close(self.pipe)
-        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        os.waitpid(self.pid, 0)
 
 
-def start_sidecar(session: Session, reporting: Reporting, terms: Terms) -> Sidecar:
-    """Start a process that monitors what a program tells in this session. It listens when this returns."""
+def start_sidecars(session: Session, reporting: Reporting, terms: Terms) -> list[Sidecar]:
+    """Start the processes that monitor what a program tells in this session. They listen when this returns."""
     monitoring = _Monitoring(reporting, terms)  # here, because what is wrong with a spec is for the user to know
-    ours, theirs = os.pipe()
+    ends = join_nodes(terms.monitors) if terms.monitors > 1 else [[None]]
+    sidecars: list[Sidecar] = []
     ready, begun = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        status = 1
-        try:
-            os.close(ours)
-            os.close(ready)
-            signal.signal(signal.SIGINT, signal.SIG_IGN)  # the user stops the program, and the program's end ends us
-            monitoring.run(session, theirs, begun)
-            status = 0
-        except BrokenPipeError:
-            pass  # nobody wants to know any more
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            os._exit(status)
-    os.close(theirs)
+    for number in range(terms.monitors):
+        ours, theirs = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            for other in (ours, ready, *(each.pipe for each in sidecars)):
+                os.close(other)
+            for row in range(terms.monitors):
+                for end in ends[row] if row != number else ():
+                    if end is not None:
+                        end.close()
+            _be_sidecar(partial(monitoring.run, session, number, ends[number], theirs, begun))
+        os.close(theirs)
+        sidecars.append(Sidecar(pid, ours))
     os.close(begun)
-    sidecar = Sidecar(pid, ours)
+    for end in chain.from_iterable(ends):
+        if end is not None:
+            end.close()
     with os.fdopen(ready, "rb") as words:
         word = words.read(1)
     if word != _LISTENING:
-        sidecar.wait()
+        for sidecar in sidecars:
+            sidecar.wait()
         if word == _REFUSED:
             hint = "only one monitor can watch a program at a time; `mopsus component detach` ends it"
             raise OutlineError("the program is already watched", hint=hint, code="OUTLINE-002")
         raise OutlineError("the monitor process ended before it had begun", code="OUTLINE-003")
-    return sidecar
+    return sidecars
+
+
+def _be_sidecar(work: Callable[[], None]) -> NoReturn:
+    """Be nothing else than a monitor process, from here to the end."""
+    status = 1
+    try:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the user stops the program, and the program's end ends us
+        work()
+        status = 0
+    except BrokenPipeError:
+        pass  # nobody wants to know any more
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(status)
 
 
 class _Monitoring:
@@ -134,23 +161,44 @@ class _Monitoring:
 
     def __init__(self, reporting: Reporting, terms: Terms) -> None:
         from mopsus.events.component.feed import make_feed
-        from mopsus.events.component.outline.watch import Watch, Watched
+        from mopsus.events.component.outline.watch import Watched
 
         self._terms = terms
         self._send: Callable[[Mapping[str, Any]], None] = lambda message: None
         self._monitors: dict[str, Monitor] = {}
-        watched: list[Watched] = []
+        self._watched: list[Watched] = []
         for spec in reporting.specs:
             each = Watched(spec, self._report, groups=terms.groups)
             self._monitors[spec.name] = monitor = reporting.open_monitor(spec, each.add)
             each.attach(make_feed(spec, monitor))
-            watched.append(each)
-        self._watch = Watch(watched, groups=terms.groups)
+            self._watched.append(each)
 
-    def run(self, session: Session, pipe: int, begun: int) -> None:
+    def run(self, session: Session, number: int, ends: Sequence[socket.socket | None], pipe: int, begun: int) -> None:
         """In the process that does nothing else: listen until there is nothing more to hear."""
+        self._send = _sender(pipe)
+        node = self._node(number, ends) if len(ends) > 1 else None
+        if number == 0:
+            self._collect(session, node, begun)
+        elif node is not None:
+            os.close(begun)
+            while not (node.stopped or node.alone):
+                node.poll(_LOOK)
+            self._end(LastWord())
+
+    def _node(self, number: int, ends: Sequence[socket.socket | None]) -> Node:
+        from mopsus.events.component.outline.choreography import Selection
+        from mopsus.events.component.outline.mesh import Link, Node
+        from mopsus.events.component.outline.watch import WatchedComponent
+
+        single = [each for each in self._watched if not each.selects(None)]
+        selection = Selection(lambda function: any(each.selects(function) for each in single), self._terms.groups)
+        links = [None if end is None else Link(end) for end in ends]
+        return Node(number, links, selection, lambda component, fork: WatchedComponent(single, component, fork))
+
+    def _collect(self, session: Session, node: Node | None, begun: int) -> None:
         from mopsus import _core
         from mopsus.events.component.outline.collector import Collector
+        from mopsus.events.component.outline.watch import SharedWatch, Watch
 
         parent = os.getppid()
         board = _core.Board.open(session.board)
@@ -158,35 +206,39 @@ class _Monitoring:
             os.write(begun, _REFUSED)
             return
         _core.nap_precisely()
-        self._send = _sender(pipe)
-        collector = Collector(session, board, self._watch)
+        watch: Watch | SharedWatch
+        watch = Watch(self._watched, groups=self._terms.groups) if node is None else SharedWatch(self._watched, node)
+        collector = Collector(session, board, watch)
         os.write(begun, _LISTENING)
         os.close(begun)
         while not collector.dismissed:
-            if not collector.poll() and (os.getppid() != parent or _is_over(session, collector)):
+            heard = collector.poll(_LOOK if node is None else _SHORT)
+            if node is not None:
+                node.poll(0)
+            if not heard and (os.getppid() != parent or _is_over(session, collector)):
                 break
         board.dismiss()
         collector.finish()
-        self._end(collector)
+        orphans = watch.finish()
+        last = LastWord(
+            lost=watch.lost,
+            incomplete=list(map(str, watch.incomplete))[:_SOME],
+            incomplete_count=len(watch.incomplete),
+            orphans=[(str(each.component), each.events, each.reason) for each in orphans[:_SOME]],
+            orphan_count=len(orphans),
+            damaged=collector.damaged,
+        )
+        self._end(last)
 
     def _report(self, verdict: Verdict) -> None:
         from mopsus.verdict.wire import pack_verdict
 
         self._send({"verdict": pack_verdict(verdict)})
 
-    def _end(self, collector: Collector) -> None:
-        orphans = self._watch.finish()
+    def _end(self, last: LastWord) -> None:
         for monitor in self._monitors.values():
             monitor.close()
-        last = LastWord(
-            stats={name: asdict(monitor.stats()) for name, monitor in self._monitors.items()},
-            lost=self._watch.lost,
-            incomplete=list(map(str, self._watch.incomplete))[:_SOME],
-            incomplete_count=len(self._watch.incomplete),
-            orphans=[(str(each.component), each.events, each.reason) for each in orphans[:_SOME]],
-            orphan_count=len(orphans),
-            damaged=collector.damaged,
-        )
+        last.stats = {name: asdict(monitor.stats()) for name, monitor in self._monitors.items()}
         self._send({"last": asdict(last)})
 
 

@@ -16,6 +16,7 @@ from mopsus.cli.options import (
     Html,
     Json,
     Junit,
+    Monitors,
     NoCode,
     Quiet,
     Sarif,
@@ -32,6 +33,7 @@ def attach(
     ],
     spec: ExtraSpecs = None,
     when_full: WhenFullOption = WhenFull.BLOCK,
+    monitors: Monitors = 1,
     history: History = 32,
     json: Json = False,
     output: Annotated[
@@ -73,5 +75,5 @@ def attach(
         output=output,
     )
     verdicts = Verdicts(reporting)
-    reporting.finish(watch_session(session, reporting, Terms(when_full.value), verdicts.add))
+    reporting.finish(watch_session(session, reporting, Terms(when_full.value, monitors=monitors), verdicts.add))
     return VIOLATED if verdicts.violations else 0

@@ -10,14 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final, cast
 
 from mopsus.events.component.dispatch import Dispatcher, Feed, Orphan
-from mopsus.events.component.occurrence import Function, Occurrence
+from mopsus.events.component.occurrence import Function, Kind, Occurrence
 from mopsus.model import Severity, Spec, Verdict
 from mopsus.model.symbolic import INCONCLUSIVE
 from mopsus.model.term import Pid
 
+if TYPE_CHECKING:
+    from mopsus.events.component.outline.mesh import Node
+
+GAP_ROW, JOINED_ROW = -1, -2
+"""In place of a row: the occurrence is none, but says that events were lost, so many as its data; or the fork is none,
+but that of a component that was there already."""
 COMPONENT: Final = "component"
 """The parameter of specs that are about single components."""
 JOINED: Final = "It had begun before it was watched; what it did until then is not known."
@@ -149,6 +155,74 @@ class Watch:
     def finish(self) -> list[Orphan]:
         """Nothing more will come."""
         return self._dispatcher.finish()
+
+
+class SharedWatch:
+    """The same, where the work is shared with other processes: in the first of them."""
+
+    def __init__(self, watched: Sequence[Watched], node: Node) -> None:
+        self._everything = [each for each in watched if each.selects(None)]
+        self._node = node
+        self.lost = 0
+        self.incomplete: dict[Pid, None] = {}
+
+    def post(self, occurrence: Occurrence) -> None:
+        """Something happened."""
+        for each in self._everything:
+            each.event(occurrence.subject, occurrence)
+            if occurrence.kind is Kind.EXIT:
+                each.end(occurrence.subject)
+        self._node.post(occurrence)
+
+    def join(self, init: Occurrence) -> None:
+        """A component was there already."""
+        for each in self._everything:
+            each.join(init.subject)
+            each.event(init.subject, init)
+        self._node.join(init)
+
+    def lose(self, components: Mapping[Pid, int]) -> None:
+        """Events were lost."""
+        self.lost += sum(components.values())
+        if len(self.incomplete) < _MOST_NAMED:
+            self.incomplete.update(dict.fromkeys(components))
+        for each in self._everything:
+            each.lose(components)
+        for component, count in components.items():
+            self._node.lose(component, count)
+
+    def finish(self) -> list[Orphan]:
+        """Nothing more will come."""
+        waiting = self._node.waiting()
+        orphans = [Orphan(pid, len(events), events[0], "never forked") for pid, events in waiting.items()]
+        self._node.finish()
+        return orphans
+
+
+class WatchedComponent:
+    """A component, wherever its tracer is, as the specs see it that are about it."""
+
+    def __init__(self, watched: Sequence[Watched], component: Pid, fork: Occurrence) -> None:
+        function = cast(Function, fork.data)
+        self._component = component
+        self._watched = [each for each in watched if each.selects(function)]
+        for each in self._watched:
+            if fork.row == JOINED_ROW:
+                each.join(component)
+            each.start(component, function, fork._replace(row=None))
+
+    def analyse(self, event: Occurrence) -> None:
+        """Something happened."""
+        for each in self._watched:
+            if event.row == GAP_ROW:
+                each.lose({self._component: cast(int, event.data)})
+            else:
+                each.event(self._component, event)
+
+    def stop(self) -> None:
+        """It is over."""
+        for each in self._watched:
+            each.end(self._component)
 
 
 _MOST_NAMED = 10_000
