@@ -286,55 +286,6 @@ def test_a_component_that_dies_between_fork_and_init_ends(folder):
         assert verdicts(report(folder)) == {("early", "worker", "rejection"): 1}
 
 
-def test_hundreds_of_short_lived_components(folder):
-    write(
-        folder,
-        "many.py",
-        """
-        import asyncio, queue, threading
-
-        def worker(number, results):
-            results.put(number)
-
-        async def task(number, results):
-            await results.put(number)
-            await asyncio.sleep(0)
-
-        results = queue.Queue()
-        for base in range(0, 400, 50):
-            threads = [threading.Thread(target=worker, args=(base + k, results)) for k in range(50)]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
-
-        async def main():
-            box = asyncio.Queue()
-            async with asyncio.TaskGroup() as group:
-                for number in range(400):
-                    group.create_task(task(number, box))
-
-        asyncio.run(main())
-        """,
-    )
-    write(
-        folder,
-        "many.hml",
-        """
-        with many:worker(N, _) monitor
-          and([_ <- _, many:worker(_, _)] and([_:_ ! M when M =:= N] and([_ ** normal]ff))),
-        with many:task(N, _) monitor
-          and([_ <- _, many:task(_, _)] and([_:_ ! M when M =:= N] and([_ ** normal]ff))).
-        """,
-    )
-    ended = run("run", "--outline", "--json", "-o", "report.json", "many.hml", "--", "many.py", cwd=folder)
-    assert ended.returncode == 0, ended.stderr
-    found = report(folder)
-    assert verdicts(found) == {("many", "worker", "rejection"): 400, ("many", "task", "rejection"): 400}
-    stats = found["stats"]["specs"]["many"]
-    assert (stats["created"], stats["alive"]) == (800, 0)
-
-
 def wait_for_monitor(pid):
     board = _core.Board.open(Session.find(pid).board)
     eventually(board.attended)
