@@ -19,6 +19,7 @@
 #include "monitor.hpp"
 #include "ring.hpp"
 #include "standin.hpp"
+#include "replay.hpp"
 #include "symbolic.hpp"
 
 namespace nb = nanobind;
@@ -320,4 +321,5 @@ NB_MODULE(_core, module) {
         .def("snapshot", &snapshot)
         .def("restore", &restore, nb::arg("items"))
         .def("close", &PyMonitor::close);
+    add_replay(module);
 }

@@ -251,6 +251,12 @@ PyMonitor::Entry PyMonitor::enter(Wait wait) {
     return Entry::Now;
 }
 
+bool PyMonitor::enter_for_trace() {
+    const Entry entry = enter();
+    if (entry == Entry::Later) PyErr_SetString(PyExc_RuntimeError, "a trace cannot be fed to a monitor from within its own handling of an event");
+    return entry == Entry::Now;
+}
+
 void PyMonitor::leave() {
     // Events that came meanwhile, in their order.
     while (!waiting_.empty()) {
@@ -324,10 +330,7 @@ PyMonitor::Quiet PyMonitor::emit_ready(EventId event, Slot slot) {
 }
 
 bool PyMonitor::emit_row(EventId event, PyObject* const* values, const TraceRow& where) {
-    if (const Entry entry = enter(); entry != Entry::Now) {
-        if (entry == Entry::Later) PyErr_SetString(PyExc_RuntimeError, "a trace cannot be fed to a monitor from within its own handling of an event");
-        return false;
-    }
+    if (!enter_for_trace()) return false;
     Stamp stamp;
     stamp.row = where.row;
     if (!where.location.empty()) stamp.location = core_.location(where.location, where.is_source);
@@ -597,10 +600,7 @@ bool PyMonitor::reset(std::uint64_t engine, InstanceRef instance) {
 // ---- batches ----
 
 std::optional<BadRow> PyMonitor::run(ArrowArrayStream& stream, const std::string& source, BatchOptions options) {
-    if (const Entry entry = enter(); entry != Entry::Now) {
-        if (entry == Entry::Later) PyErr_SetString(PyExc_RuntimeError, "a trace cannot be fed to a monitor from within its own handling of an event");
-        return {};
-    }
+    if (!enter_for_trace()) return {};
     if (!source.empty()) options.source = core_.location(source, true);
     if (!deaths_.empty()) settle();
     // Without objects to be watched and without code to be called, nobody else can touch the engine.

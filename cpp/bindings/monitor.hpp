@@ -96,6 +96,16 @@ public:
         std::int64_t row = 0;
     };
     bool emit_row(EventId event, PyObject* const* values, const TraceRow& where);
+    // Many events at a time: `use` gets the engine, and how a value of a parameter becomes a slot. False as for `emit`.
+    template <class Use>
+    bool take_all(Use&& use) {
+        if (!enter_for_trace()) return false;
+        if (!deaths_.empty()) settle();
+        Engine& engine = core_.per_thread() ? core_.engine(Key::of_bits(KeyKind::Null, 0)) : core_.engine();
+        use([&](unsigned p, PyObject* value) { return slot_of(engine, p, value, true); }, engine);
+        leave();
+        return granted();
+    }
     // Parameters by number, with the values that end.
     bool release(const std::vector<std::pair<unsigned, PyObject*>>& values, PyObject* thread);
     std::optional<BadRow> run(ArrowArrayStream& stream, const std::string& source, BatchOptions options);
@@ -162,6 +172,7 @@ private:
     enum class Entry { Now, Later, Refused };
     Entry enter(Wait wait = Wait::IfAsked);
     void leave();
+    bool enter_for_trace();  // not from within the handling of an event
     void handle(EventId event, PyObject* const* values, Engine& engine, Origin& origin);
     Slot slot_of(Engine& engine, unsigned p, PyObject* value, bool insert);
     PyObject* canonical(unsigned p, PyObject* value);

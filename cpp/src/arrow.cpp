@@ -132,4 +132,29 @@ Key Column::key(std::int64_t row, std::string& scratch) const {
     }
 }
 
+Term Column::term(std::int64_t row, Arena& arena) const {
+    if (dictionary_ != nullptr) return dictionary_->term(integer(row), arena);
+    switch (type_) {
+        case Type::Text:
+        case Type::LargeText:
+        case Type::TextView: return arena.text(text(row));
+        case Type::Bytes:
+        case Type::LargeBytes:
+        case Type::BytesView:
+        case Type::FixedBytes: return arena.binary(text(row));
+        case Type::Float:
+        case Type::Double: return arena.real(real(row));
+        case Type::UInt64: {
+            const std::uint64_t value = values<std::uint64_t>()[row];
+            const std::array<std::uint32_t, 2> digits{static_cast<std::uint32_t>(value), static_cast<std::uint32_t>(value >> 32)};
+            return arena.integer(false, digits.data(), digits[1] != 0 ? 2 : digits[0] != 0 ? 1 : 0);
+        }
+        case Type::Bool: {
+            std::string unused;
+            return Term::boolean(key(row, unused).bits != 0);
+        }
+        default: return arena.integer(integer(row));
+    }
+}
+
 }  // namespace mopsus

@@ -38,11 +38,45 @@ Monitor::Batch::Batch(Monitor& monitor, const ArrowSchema& schema, std::shared_p
             if (name == monitor.names_[p]) inputs_[p].column = column;
     }
     for (unsigned p = 0; p < inputs_.size(); ++p) prepare(inputs_[p], p);
+    if (monitor.program_.reads_data()) find_fields(schema);
     if (event_ != nullptr && event_->dictionary() != nullptr && event_->dictionary()->is_text()) {
         const Column& names = *event_->dictionary();
         for (std::int64_t k = 0; k < names.length(); ++k)
             codes_.push_back(names.valid(k) ? monitor.code_of(names.text(k)) : kIgnored);
     }
+}
+
+void Monitor::Batch::find_fields(const ArrowSchema& schema) {
+    for (const EventDecl& event : monitor_.program_.events) {
+        std::vector<const Column*>& columns = fields_.emplace_back();
+        for (const std::string& field : event.fields) {
+            const Column* found = nullptr;
+            for (std::size_t k = 0; k < columns_.size(); ++k)
+                if (schema.children[k]->name != nullptr && field == schema.children[k]->name) found = columns_[k].get();
+            columns.push_back(found);
+        }
+    }
+}
+
+// A field without a value has none; one without a column is a fault.
+bool Monitor::Batch::has_fields(std::int64_t row, EventId event) {
+    const std::vector<const Column*>& columns = fields_[event];
+    for (std::size_t k = 0; k < columns.size(); ++k) {
+        const std::optional<BadRow::Why> why = columns[k] == nullptr ? BadRow::Why::MissingColumn : fault(*columns[k], row);
+        if (!why || *why == BadRow::Why::NullParameter) continue;
+        bad(row, *why, monitor_.program_.events[event].fields[k], event);
+        return false;
+    }
+    return true;
+}
+
+EventData Monitor::Batch::data() {
+    if (data_.arena != nullptr) return data_;
+    const std::vector<const Column*>& columns = fields_[event_id_];
+    arena_.clear();
+    data_ = {arena_.terms(columns.size()), columns.size(), &arena_};
+    for (std::size_t k = 0; k < columns.size(); ++k) data_.fields[k] = fault(*columns[k], row_) ? Term::none() : columns[k]->term(row_, arena_);
+    return data_;
 }
 
 // Slots found for a dictionary stay good for the next batch if it has the very same dictionary.
@@ -115,6 +149,11 @@ void Monitor::Batch::bad(std::int64_t row, BadRow::Why why, std::string column, 
     if (event >= 0) found.event = monitor_.program_.events[static_cast<std::size_t>(event)].name;
     for (unsigned p = 0; p < inputs_.size(); ++p)
         if (monitor_.names_[p] == found.column && inputs_[p].column != nullptr) found.type = describe(*inputs_[p].column);
+    if (why == BadRow::Why::UnsupportedType && found.type.empty() && event >= 0) {
+        const std::vector<std::string>& names = monitor_.program_.events[static_cast<std::size_t>(event)].fields;
+        for (std::size_t k = 0; k < names.size(); ++k)
+            if (names[k] == found.column) found.type = describe(*fields_[static_cast<std::size_t>(event)][k]);
+    }
     stop_ = std::move(found);
 }
 
@@ -248,6 +287,11 @@ void Monitor::Batch::take_row(std::int64_t row, std::int32_t event) {
         // What was found for a dictionary stays right until some value is released.
         const bool sure = looked && inputs_[p].remap != nullptr && hint(row, p).slot != kNil && !monitor_.released_;
         slots[k] = sure ? hint(row, p).slot : slot(engine, p, row, insert);
+    }
+    if (!fields_.empty()) {
+        if (!has_fields(row, id)) return;
+        data_ = {};
+        event_id_ = id;
     }
     ++monitor_.seen[id];
     engine.step(id, slots.data(), *this);

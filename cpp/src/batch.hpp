@@ -20,6 +20,7 @@ public:
     std::optional<BadRow> run();
     Stamp stamp() override;
     Stamp when() override;
+    EventData data() override;
 
 private:
     struct Input {  // a parameter's column
@@ -33,6 +34,8 @@ private:
     Slot slot(Engine& engine, unsigned p, std::int64_t row, bool insert);
     void look_ahead(Engine& engine, std::int64_t from, std::int64_t to);
     void take_row(std::int64_t row, std::int32_t event);
+    void find_fields(const ArrowSchema& schema);
+    bool has_fields(std::int64_t row, EventId event);
     void bad(std::int64_t row, BadRow::Why why, std::string column, std::int32_t event);
     void prepare(Input& input, unsigned p);
     Engine& engine_of(std::int64_t row);
@@ -71,6 +74,10 @@ private:
     const Column* location_ = nullptr;
     const Column* number_ = nullptr;
     std::vector<Input> inputs_;
+    std::vector<std::vector<const Column*>> fields_;  // by event, the columns of its fields; empty if nobody reads them
+    Arena arena_;                                     // of the terms of a row
+    EventData data_;
+    EventId event_id_ = 0;
     std::vector<std::int32_t> codes_;  // of the dictionary of event names
     struct Hint {  // what is known of a value before its row's turn
         std::optional<BadRow::Why> fault;

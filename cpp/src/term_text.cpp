@@ -86,8 +86,12 @@ void write(std::string& out, Term term, int depth) {
         case TermType::Map: write_items("#{", 2, "}"); break;
         case TermType::Pid:
             if (term.is_pid()) {
-                const auto [node, serial, incarnation] = term.pid();
-                out += "<" + std::to_string(node) + "." + std::to_string(serial) + "." + std::to_string(incarnation) + ">";
+                const char* before = "<..";
+                for (const std::uint32_t number : term.pid()) {
+                    out += *before++;
+                    out += std::to_string(number);
+                }
+                out += '>';
                 break;
             }
             [[fallthrough]];

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "mopsus/key.hpp"
+#include "mopsus/term.hpp"
 
 extern "C" {
 struct ArrowSchema {
@@ -94,6 +95,8 @@ public:
     bool is_text() const { return type_ >= Type::Text && type_ <= Type::TextView; }
     // The value of a row that is valid, as a key. `scratch` holds what does not lie in the column.
     Key key(std::int64_t row, std::string& scratch) const;
+    // The same as a term, which borrows from the column.
+    Term term(std::int64_t row, Arena& arena) const;
 
     template <class T>
     const T* values() const {
