@@ -11,7 +11,7 @@ from mopsus.logics import CompiledSpec
 from mopsus.model import Machine, Spec, TableMachine
 
 if TYPE_CHECKING:
-    from mopsus.model import CaretMachine, RewriteMachine, StackMachine, SymbolicMachine, TimedMachine, TimedOperator
+    from mopsus.model import CaretMachine, RewriteMachine, StackMachine, TimedMachine, TimedOperator
 
 Mask: TypeAlias = int
 EventArgs: TypeAlias = "tuple[str, list[int], bool, bool, list[Mask], list[str]]"
