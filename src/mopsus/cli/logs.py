@@ -75,7 +75,7 @@ class LogOptions:
 
 def are_about_components(specs: Sequence[Spec], options: LogOptions) -> bool:
     """Are the specs about components? `CommandError` if only some of them are, or if options say otherwise."""
-    from mopsus.events.component.feed import about_components
+    from mopsus.spec.component import about_components
 
     found = [spec.name for spec in specs if about_components(spec)]
     if found and len(found) < len(specs):

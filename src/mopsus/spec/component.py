@@ -14,10 +14,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from mopsus.model import Event, Pointcut
+from mopsus.model import Event, Pointcut, Spec
 from mopsus.model.symbolic import Any_, Bind, ListOf, Literal, MapOf, Pattern, Same, TupleOf
 from mopsus.spec import program
 from mopsus.spec.errors import ArgumentError, Findings
+from mopsus.spec.hml.events import COMPONENT, FIELDS
 from mopsus.spec.pointcuts import PRIMITIVES, Primitive, register
 from mopsus.spec.predicate import quote
 from mopsus.spec.predicate_text import fault, parse_expression
@@ -59,6 +60,17 @@ def is_component(pointcut: Pointcut | None) -> bool:
     if pointcut is None:
         return False
     return isinstance(pointcut.argument, Doing) or pointcut.kind == "runs" or any(map(is_component, pointcut.operands))
+
+
+def is_hml(spec: Spec) -> bool:
+    """Does the spec have the events that specs of `.hml` files have?"""
+    fields = {event.name: event.fields for event in spec.events if event.parameters == (COMPONENT,)}
+    return all(fields.get(name) == wanted for name, wanted in FIELDS.items())
+
+
+def about_components(spec: Spec) -> bool:
+    """Does any event of the spec happen in components?"""
+    return is_hml(spec) or any(is_component(event.pointcut) for event in spec.events)
 
 
 def cases(pointcut: Pointcut) -> Iterator[Case]:

@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 
 import mopsus
 from mopsus.events.component.dispatch import Dispatcher
-from mopsus.events.component.feed import NoComponentsError, about_components, make_feed
+from mopsus.events.component.feed import NoComponentsError, make_feed
 from mopsus.events.component.matching import fits
 from mopsus.events.component.occurrence import Function, Kind, Occurrence
 from mopsus.model.symbolic import Any_, Bind, ListOf, Literal, MapOf, Same, TupleOf
 from mopsus.model.term import Atom, Pid
+from mopsus.spec.component import about_components
 
 P, Q, R = Pid("<0.1.0>"), Pid("<0.2.0>"), Pid("<0.3.0>")
 JOB = Function("jobs", "worker", (3,))

@@ -19,7 +19,7 @@ from mopsus.logics.hml.select import selector
 from mopsus.model import Event, MopsusError, Spec
 from mopsus.model.term import Atom, Pid
 from mopsus.monitor import Monitor
-from mopsus.spec.component import Case, cases, is_component
+from mopsus.spec.component import Case, about_components, cases, is_component, is_hml
 from mopsus.spec.hml.events import COMPONENT, FIELDS
 
 
@@ -37,17 +37,6 @@ def make_feed(spec: Spec, monitor: Monitor) -> Feed:
         return PointcutFeed(spec, monitor)
     hint = "an event of a component is recognised by fork, init, exit, send or recv: event got(p; m) : recv(p, m)"
     raise NoComponentsError(f"`{spec.name}` is about no components", hint=hint)
-
-
-def about_components(spec: Spec) -> bool:
-    """Does any event of the spec happen in components?"""
-    return is_hml(spec) or any(is_component(event.pointcut) for event in spec.events)
-
-
-def is_hml(spec: Spec) -> bool:
-    """Does the spec have the events that specs of `.hml` files have?"""
-    fields = {event.name: event.fields for event in spec.events if event.parameters == (COMPONENT,)}
-    return all(fields.get(name) == wanted for name, wanted in FIELDS.items())
 
 
 class HmlFeed:

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from mopsus.monitor import Monitor
+from mopsus.spec.component import about_components
 
 if TYPE_CHECKING:
     from mopsus.events.component.codec import Codec
@@ -30,17 +31,13 @@ class Watching:
 
 def watch_inline(monitors: Iterable[Monitor], how: Watching) -> Inline | None:
     """Begin to watch components for those monitors whose specs are about components; None if none is."""
-    listed = list(monitors)
-    if not any(event.fields or event.pointcut for monitor in listed for event in monitor.spec.events):
-        return None  # as quickly as it can be said
-    from mopsus.events.component.feed import about_components, make_feed
-
-    feeds = [make_feed(monitor.spec, monitor) for monitor in listed if about_components(monitor.spec)]
-    if not feeds:
+    about = [monitor for monitor in monitors if about_components(monitor.spec)]
+    if not about:
         return None
+    from mopsus.events.component.feed import make_feed
     from mopsus.events.component.inline import Inline
 
-    watch = Inline(feeds, groups=how.groups, keep=how.keep)
+    watch = Inline([make_feed(monitor.spec, monitor) for monitor in about], groups=how.groups, keep=how.keep)
     if how.codec is not None:
         from mopsus.events.component.hooks.sockets import use_codec
 

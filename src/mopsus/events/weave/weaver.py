@@ -23,6 +23,7 @@ from mopsus.events.weave.place import Placements
 from mopsus.events.weave.plan import Cut, Resolver, make_cuts
 from mopsus.model import MopsusError, Spec
 from mopsus.monitor import Monitor
+from mopsus.spec.component import about_components
 from mopsus.spec.program import is_program
 
 _log = logging.getLogger("mopsus")
@@ -278,9 +279,10 @@ def _name(holder: object) -> str:
 
 
 def require_program_events(specs: Iterable[Spec]) -> None:
-    """Refuse specs of which none has an event at a point of a program: they would watch nothing."""
+    """Refuse specs of which none has an event at a point of a program or in its components: it would see nothing."""
     listed = list(specs)
-    if not any(is_program(event.pointcut) for spec in listed for event in spec.events):
+    watched = any(is_program(event.pointcut) for spec in listed for event in spec.events)
+    if listed and not watched and not any(map(about_components, listed)):
         names = ", ".join(spec.name for spec in listed)
         raise WeaveError(
             f"no event of {names} is at a point of a program",

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from mopsus.events.component.dispatch import Account, Dispatcher, Feed, Orphan, Roots
-from mopsus.events.component.feed import is_hml, make_feed
+from mopsus.events.component.feed import make_feed
 from mopsus.events.component.log.direct import DirectReader
 from mopsus.events.component.log.narrate import Narrator
 from mopsus.events.component.log.read import EventReader, LogBlock
@@ -18,6 +18,7 @@ from mopsus.events.trace.session import Counts, OnVerdict
 from mopsus.model import Diagnostic, Spec, Verdict
 from mopsus.model.term import Pid
 from mopsus.monitor import Monitor
+from mopsus.spec.component import is_hml
 
 OpenMonitor = Callable[[Spec, OnVerdict], Monitor]
 
