@@ -4,10 +4,26 @@
 #include <string>
 
 #include "check.hpp"
+#include "programs.hpp"
 
 namespace mopsus {
 
 namespace {
+
+// Reports whoever sends twice without having received something between. Event 0 is a send, event 1 a receipt.
+Program twice() {
+    Program program;
+    program.parameters = 1;
+    program.events = {{"send", {0}, true, false, {}, {}}, {"recv", {0}, true, false, {}, {}}};
+    auto machine = std::make_shared<TableMachine>();
+    machine->states = 3;
+    machine->initial = 0;
+    machine->next = {1, 0, 2, 0, 2, 0};
+    machine->categories = {{}, {}, {0}};
+    program.machines.push_back(machine);
+    test::assume_anything(program);
+    return program;
+}
 
 // An event as a line of a log, or what the line is instead.
 std::string shown(std::string_view line) {
@@ -68,6 +84,60 @@ TEST(damaged_lines_do_no_harm) {
         }
         shown(std::string(line.c_str(), line.size()));
     }
+}
+
+TEST(messages_of_settled_components_are_delivered) {
+    const Program program = twice();
+    test::Collector collector;
+    const auto engine = Engine::make(program, collector);
+    const Slot slot = engine->domain(0).insert(Key::of_blob(KeyKind::Text, "<0.2.0>"));
+    DirectLog log({{engine.get(), 0, 1, 7, {}}});
+    log.settle("<0.2.0>", {slot});
+    log.settle("<0.3.0>", {0});
+    const std::string text =
+        "send(<0.2.0>,<0.1.0>,a)\r\n\n% x\nrecv(<0.2.0>,b)\nsend(<0.3.0>,<0.1.0>,a)\nsend(<0.2.0>,<0.1.0>,c)\n"
+        "send(<0.2.0>,<0.1.0>,d)\nrecv(<0.9.0>,e)\nrecv(<0.2.0>,f)";
+    std::size_t at = 0;
+    std::int64_t line = 1;
+    const auto reported = [&] { return !collector.reports.empty(); };
+    REQUIRE(log.run(text, at, line, reported) == DirectLog::Stop::Delivered);
+    REQUIRE(line == 8 && collector.reports.size() == 1);
+    REQUIRE(collector.reports[0].stamp.row == 7 && collector.reports[0].stamp.location == 7);
+    collector.reports.clear();
+    REQUIRE(log.run(text, at, line, reported) == DirectLog::Stop::Line);  // nobody knows 9
+    REQUIRE(line == 8 && text.substr(at).starts_with("recv(<0.9.0>"));
+    at = text.find('\n', at) + 1;
+    ++line;
+    REQUIRE(log.run(text, at, line, reported) == DirectLog::Stop::End);
+    REQUIRE(at == text.size() && log.delivered == 6 && log.heard == 5);
+    REQUIRE(log.targets()[0].seen[0] == 3 && log.targets()[0].seen[1] == 2);
+    const DirectLog::Counts counts = log.unsettle("<0.2.0>");
+    REQUIRE(counts.sends == 3 && counts.receipts == 2);
+    at = 0;
+    REQUIRE(log.run(text, at, line, reported) == DirectLog::Stop::Line && at == 0);
+}
+
+TEST(what_changes_who_is_known_is_for_the_dispatcher) {
+    DirectLog log({});
+    log.settle("<0.2.0>", {});
+    log.settle("<123456789012.7.0>", {});
+    std::int64_t line = 1;
+    for (const char* text : {"fork(<0.2.0>,<0.3.0>,{m,f,[]})", "init(<0.2.0>,<0.1.0>,{m,f,[]})", "exit(<0.2.0>,x)", "recv(<0.2.0>,X)",
+                             "recv(<0.2.0>,a) delayed by 5"}) {
+        std::size_t at = 0;
+        REQUIRE(log.run(text, at, line, [] { return false; }) == DirectLog::Stop::Line && at == 0);
+    }
+    std::size_t at = 0;
+    REQUIRE(log.run("recv(<123456789012.7.0>,a)", at, line, [] { return false; }) == DirectLog::Stop::End);
+    REQUIRE(log.unsettle("<123456789012.7.0>").receipts == 1);
+}
+
+TEST(components_that_are_introduced_are_found) {
+    Introduced introduced;
+    REQUIRE(introduced.add("fork(<0.1.0>,<0.2.0>,{m,f,[<0.9.0>]})\nrecv(<0.5.0>,x)\n  init(<0.3.0>, <0.1.0>, {m,f,[]})\n% fork(<0.1.0>,<0.8.0>,x)\n"));
+    REQUIRE(introduced.has("<0.2.0>") && introduced.has("<0.3.0>"));
+    for (const char* other : {"<0.1.0>", "<0.5.0>", "<0.8.0>", "<0.9.0>"}) REQUIRE(!introduced.has(other));
+    REQUIRE(!introduced.add("fork(<0.1.0>)\n"));
 }
 
 }  // namespace mopsus
