@@ -37,7 +37,7 @@ MOP = f"""
 Turns(p) {{
   event got(p) : recv(p, _) && runs({component_programs.MODULE}.act*)
   event sent(p) : send(p, _, _) && runs({component_programs.MODULE}.act*)
-  ere : got* sent? sent?
+  ere : got* (epsilon | sent)
   @fail {{}}
 }}
 """
