@@ -180,9 +180,9 @@ bool SymbolicRunner::is_selected(EventId event, Origin& origin) {
     return matcher_.fits(machine_.root);
 }
 
-void SymbolicRunner::explain(Chains::Id chain, Number modality, bool fitted, std::uint32_t unfolded, bool again) {
+void SymbolicRunner::explain(Chains::Id chain, Number modality, bool fitted, std::uint32_t unfolded) {
     if (!chains_.on()) return;
-    const Chains::Id last = chains_.extend(chain, modality, fitted, unfolded, again);
+    const Chains::Id last = chains_.extend(chain, modality, fitted, unfolded, false);
     explanation_ = chains_.read(last, matcher_);
     chains_.release(last);
 }

@@ -28,27 +28,36 @@ Term Chains::current_data() {
     return data_;
 }
 
-// The step that everything began with, unless it is one of a loop.
-Chains::Id Chains::first_of(Id id) const {
-    if (id == 0) return 0;
-    while (steps_[id - 1].before != 0) id = steps_[id - 1].before;
-    return steps_[id - 1].again ? 0 : id;
+// The step after which the fixed point began that is now the first to be entered again; nothing if that was before all steps.
+Chains::Id Chains::begun(Id id, std::uint32_t unfolded) const {
+    const auto& nodes = machine_.nodes;
+    const auto& entered = forms_.unfoldings()[unfolded];
+    const auto again = std::find_if(entered.begin(), entered.end(), [&](Number node) { return !nodes[node].flag; });
+    const auto begins = [&](Number node) { return nodes[node].flag && nodes[node].then == nodes[*again].then; };
+    for (; id != 0; id = steps_[id - 1].before) {
+        const auto& before = forms_.unfoldings()[steps_[id - 1].unfolded];
+        if (std::any_of(before.begin(), before.end(), begins)) return id;
+    }
+    return 0;
 }
 
 Chains::Id Chains::extend(Id before, Number modality, bool fitted, std::uint32_t unfolded, bool again) {
     if (!on_) return 0;
+    if (again) {
+        const Id begin = begun(before, unfolded);
+        share(begin);
+        return begin;
+    }
     if (!stamped_) stamp_ = origin_->stamp();
     stamped_ = true;
-    const Id kept = again ? first_of(before) : before;
-    share(kept);
+    share(before);
     const Id id = take();
     Step& step = steps_[id - 1];
     step.owners = 1;
-    step.before = kept;
+    step.before = before;
     step.modality = modality;
     step.letter = letter_;
     step.fitted = fitted;
-    step.again = again;
     step.data = current_data();
     step.stamp = stamp_;
     step.unfolded = unfolded;
@@ -104,7 +113,6 @@ Chains::Id Chains::transfer(Archive& archive, Id id) {
         archive.field(step.modality, 0, machine_.nodes.size() - 1);
         archive.field(step.letter, 0, machine_.fields.size() - 1);
         archive.field(step.fitted, 0, 1);
-        archive.field(step.again, 0, 1);
         archive.field(step.unfolded, 0, forms_.unfoldings().size() - 1);
         transfer_stamp(archive, step.stamp);
         using Node = SymbolicMachine::Node;

@@ -1,7 +1,7 @@
 // How obligations came to be: steps, each with the one before it, shared by all obligations that have it in common.
 //
-// When a fixed point is entered again, what happened since it was entered before is forgotten, but for the first step of
-// all. So no chain is longer than the formula is deep.
+// When a fixed point is entered again, all is as it was when it began, and what happened since is forgotten. So no chain is
+// longer than the formula is deep, and what bound the values that are still known is in it.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,7 @@ public:
         }
         stamped_ = false;
     }
-    // A chain with one step more, which its receiver owns.
+    // A chain with one step more, which its receiver owns; if a fixed point was entered again, the one at its begin.
     Id extend(Id before, Number modality, bool fitted, std::uint32_t unfolded, bool again);
     void share(Id id) {
         if (id != 0) ++steps_[id - 1].owners;
@@ -62,7 +62,6 @@ private:
         Number modality = 0;
         EventId letter = 0;
         bool fitted = true;
-        bool again = false;
         Term data;  // a tuple of the fields
         Stamp stamp;
         std::uint32_t unfolded = 0;  // by the number of the forms
@@ -70,7 +69,7 @@ private:
 
     Id take();
     Term current_data();
-    Id first_of(Id id) const;
+    Id begun(Id id, std::uint32_t unfolded) const;
 
     const SymbolicMachine& machine_;
     const Forms& forms_;

@@ -35,7 +35,7 @@ protected:
     std::uint8_t satisfied() const { return machine_.linear ? SymbolicMachine::kAcceptance : SymbolicMachine::kInconclusive; }
     void say(std::uint8_t verdict) { said_ = verdict; }
     // The chain that led to what is said, with one step more.
-    void explain(Chains::Id chain, Number modality, bool fitted, std::uint32_t unfolded = 0, bool again = false);
+    void explain(Chains::Id chain, Number modality, bool fitted, std::uint32_t unfolded = 0);
     // One more step that took part in it.
     void explain_also(Number modality, bool fitted);
     bool meets(Number node, EventId event) const {

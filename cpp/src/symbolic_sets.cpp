@@ -338,7 +338,7 @@ Word SetRunner::step_first(Word word, EventId event, Origin& origin) {
         chains_.begin(event, origin, matcher_.data());
     }
     if (lead.rejects || lead.outputs.empty()) {
-        if (selects()) explain(0, machine_.root, true, lead.rejection.unfolded, false);
+        if (selects()) explain(0, machine_.root, true, lead.rejection.unfolded);
         return decide(word, lead.rejects ? std::uint8_t{SymbolicMachine::kRejection} : satisfied());
     }
     state.phase = Phase::Running;
@@ -405,7 +405,7 @@ Word SetRunner::step_many(Word word, EventId event) {
         const Transition& transition = this->transition(set, row, key);
         if (transition.rejects) {
             const Output& rejection = transition.rejection;
-            explain(chain, rejection.modality, transition.fitted, rejection.unfolded, rejection.again);
+            explain(chain, rejection.modality, transition.fitted, rejection.unfolded);
             install(state);
             return decide(word, SymbolicMachine::kRejection);
         }

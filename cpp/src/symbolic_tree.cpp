@@ -310,7 +310,7 @@ Word TreeRunner::step_first(Word word, EventId event, Origin& origin) {
     chains_.begin(event, origin, matcher_.data());
     const Form& form = forms_.at(machine_.nodes[machine_.root].then);
     const Id root = instantiate(form, 0, machine_.root);
-    if (root <= kTrue) explain(0, machine_.root, true, form.unfolded, false);
+    if (root <= kTrue) explain(0, machine_.root, true, form.unfolded);
     const Word after = settle(word, root);
     chains_.finish();
     return after;

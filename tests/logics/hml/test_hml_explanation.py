@@ -58,9 +58,33 @@ def test_rounds_of_a_loop_that_change_nothing_are_left_out():
     verdict = explained("shml", TEXT, WORD)
     assert [(step.row, step.modality, step.fitted, dict(step.binding), step.unfolded) for step in verdict.steps] == [
         (1, "with", True, {"A": 3}, ("X",)),
-        (3, "[_ ? _]", True, {}, ("X",)),
         (4, "[_ ? B when B =:= A]", True, {"B": 3}, ()),
     ]
+
+
+def test_what_bound_the_values_is_told():
+    text = (
+        "with jobs:worker(_) monitor max X.([_ ? {job, N}]max Y.("
+        "[_:_ ! M when M =:= N]X and [_:_ ! M when M =/= N]ff and [_ ? more]Y))"
+    )
+    job, more = Atom("job"), ("recv", (WORKER, Atom("more")))
+    word = [
+        ("start", ("jobs", "worker", [3])),
+        ("recv", (WORKER, (job, 1))),
+        more,
+        ("send", (WORKER, WORKER, 1)),
+        ("recv", (WORKER, (job, 2))),
+        more,
+        more,
+        ("send", (WORKER, WORKER, 1)),
+    ]
+    verdict = explained("shml", text, word)
+    assert [(step.row, dict(step.binding), step.unfolded) for step in verdict.steps] == [
+        (1, {}, ("X",)),
+        (5, {"N": 2}, ("Y",)),
+        (8, {"M": 1}, ()),
+    ]
+    assert verdict_of(Reading(False), parse_whole(text, ()), text, verdict.steps) == "rejection"
 
 
 def test_a_step_left_out_is_noticed():
