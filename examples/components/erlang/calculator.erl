@@ -42,5 +42,4 @@ ask(Request) ->
 %% A whole session.
 demo(Mode) ->
     start(Mode),
-    Results = [add(10, 97), multiply(6, 7), stop()],
-    io:format("~p~n", [Results]).
+    [add(10, 97), multiply(6, 7), stop()].

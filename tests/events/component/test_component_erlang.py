@@ -113,7 +113,7 @@ class Hearing:
         return heard
 
 
-def test_a_system_is_observed_from_its_first_instruction_on(ebin, capfd):
+def test_a_system_is_observed_from_its_first_instruction_on(ebin):
     with ErlangNode(Target(entry="calculator:demo(wrong)", path=(ebin,))) as node:
         lines = b"".join(node.chunks()).decode().splitlines()
     kinds = [line.partition("(")[0] for line in lines]
@@ -128,7 +128,6 @@ def test_a_system_is_observed_from_its_first_instruction_on(ebin, capfd):
     ]
     assert [line.partition("(")[0] for line in own] == ["init", *["recv", "send"] * 3, "exit"]
     assert "{ok,106}" in own[2]
-    assert "[106,42,2]" in capfd.readouterr().out
 
 
 def test_values_and_functions_read_as_logs_have_them(ebin):
