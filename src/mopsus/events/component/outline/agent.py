@@ -14,6 +14,7 @@ import threading
 
 from mopsus import _core
 from mopsus.events.component import hooks
+from mopsus.events.component.hooks.wiring import Undo
 from mopsus.events.component.outline import wire as wire
 from mopsus.events.component.outline.session import FOLDER, Session
 
@@ -27,11 +28,12 @@ class Agent:
         self._session = session
         self._lock = threading.RLock()
         self._renewing = False
+        self._undo: Undo = lambda: None
         self._outlet = _core.Outlet(session.board, self._renew)
 
     def start(self) -> None:
         """Hook the libraries that run components."""
-        hooks.install(self._outlet.emit)
+        self._undo = hooks.install(self._outlet.emit)
         os.register_at_fork(after_in_child=self._after_fork)
         atexit.register(self.end)
 
@@ -63,6 +65,11 @@ class Agent:
         self._lock = threading.RLock()
         self._renewing = False
         self._outlet.forget()
+
+    def stop(self) -> None:
+        """Take the hooks away again."""
+        self._undo()
+        self.end()
 
     def end(self) -> None:
         """Nothing more will be told of this process. Safe to call twice."""
