@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gc
 import gzip
+import time
 import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -247,6 +248,70 @@ def test_logs_of_logging(tmp_path: Path) -> None:
     found, result = check(specs_of(NEG), [log], log_format="%(time)s %(name)s %(message)s")
     assert [each.row for each in found] == [5]
     assert result.rows == 4
+
+
+# ---- several logs ------------------------------------------------------------------------------
+
+CROSS = """
+Answered(c, s) {
+    event asked(c, s) : send(c, s, ("ask", _))
+    event told(s, c) : send(s, c, ("tell", _))
+    ere : (asked told)*
+    @fail
+}
+"""
+
+
+def test_logs_are_one_in_the_order_of_their_times(tmp_path: Path) -> None:
+    client, server = Pid("<0.2.0>"), Pid("<0.3.0>")
+    asked = [Occurrence(Kind.SEND, client, server, ("ask", n), 1.0 + 2 * n) for n in range(3)]
+    told_ = [Occurrence(Kind.SEND, server, client, ("tell", n), 2.0 + 2 * n) for n in range(3)]
+    logs = [
+        write(tmp_path / f"{number}.jsonl", [jsonl.format_line(each) for each in events])
+        for number, events in enumerate((told_, asked))
+    ]
+    found, result = check(specs_of(CROSS, "cross.mop"), logs)
+    assert (found, result.rows, result.error) == ([], 6, None)
+    untimed = [
+        write(tmp_path / f"{number}.log", [text.format_line(each) for each in events])
+        for number, events in enumerate((told_, asked))
+    ]
+    found, _ = check(specs_of(CROSS, "cross.mop"), untimed)
+    assert [each.row for each in found] == [1]
+    broken = [logs[0], write(tmp_path / "bad.jsonl", ["{}"])]
+    _, result = check(specs_of(CROSS, "cross.mop"), broken)
+    assert result.error is not None
+    assert f"{broken[1]}:1:1" in result.error.message
+
+
+def test_both_kinds_of_specs_together(tmp_path: Path) -> None:
+    mop = "Silent(p) { event got(p) : recv(p, _) event sent(p) : send(p, _, _) ere : got sent @match }"
+    log = write(tmp_path / "a.log", GOOD)
+    found, _ = check([*specs_of(NEG), *specs_of(mop, "silent.mop")], [log])
+    assert [(each.spec, each.category, each.row) for each in found] == [
+        ("Silent", "match", 4),
+        ("property", "rejection", 4),
+    ]
+
+
+def test_a_log_says_where_in_the_program_it_happened(tmp_path: Path) -> None:
+    events = [text.parse_line(line) for line in GOOD]
+    lines = [
+        jsonl.format_line(each[0]._replace(location=f"jobs.py:{n}", time=n)) for n, each in enumerate(events) if each
+    ]
+    found, _ = check(specs_of(NEG), [write(tmp_path / "a.jsonl", lines)])
+    assert [(each.location, each.time) for each in found] == [("jobs.py:3", 3)]
+
+
+def test_delays_are_only_waited_for_when_asked(tmp_path: Path) -> None:
+    log = write(tmp_path / "a.log", [f"{GOOD[0]} delayed by 150", *GOOD[1:]])
+    seconds = []
+    for replay in (False, True):
+        start = time.perf_counter()
+        found, _ = check(specs_of(NEG), [log], dispatching=Dispatching(replay=replay))
+        seconds.append(time.perf_counter() - start)
+        assert len(found) == 1
+    assert seconds[1] >= 0.15
 
 
 # ---- the core ----------------------------------------------------------------------------------

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from mopsus import _core
 from mopsus.events.component.log import jsonl, text
+from mopsus.events.component.log.events import EventReader
 from mopsus.events.component.log.logging_format import EventFormatter, FormatStringError, LoggingLines, emitter
 from mopsus.events.component.log.messages import BadLineError, UnwritableError
-from mopsus.events.component.log.read import EventReader, LogBlock, LogFormat, detect_log_format
+from mopsus.events.component.log.read import LogBlock, LogFormat, detect_log_format
 from mopsus.events.component.log.terms_file import TermsReader, format_term
 from mopsus.events.component.occurrence import Function, Kind, Occurrence
 from mopsus.model.term import Atom, Pid, Reference, String
@@ -217,7 +218,7 @@ def core_and_definition(line: bytes) -> tuple[object, object]:
         reader.text = native
         found = reader.event(line, "x", 1)
         if found is None:
-            results.append(([str(each) for each in reader.bad], reader.passed_over, reader.bad_lines))
+            results.append(([str(each) for each in reader.tally.bad], reader.tally.passed_over, reader.tally.bad_lines))
         else:
             data = found[0].data
             results.append((tuple(found[0]), types(list(data) if isinstance(data, Function) else data), found[1]))
@@ -350,5 +351,5 @@ def test_bad_lines_can_be_left_out() -> None:
     reader.begin(block)
     found = [occurrence for occurrence, _ in reader.events(block)]
     assert [(each.data, each.row, each.location) for each in found] == [("x", 7, "a.log"), ("y", 10, "a.log")]
-    assert reader.bad_lines == 2
-    assert [re.match(r"a\.log:(\d+:\d+)", each.message)[1] for each in reader.bad] == ["8:14", "9:1"]  # type: ignore[index]
+    assert reader.tally.bad_lines == 2
+    assert [re.match(r"a\.log:(\d+:\d+)", each.message)[1] for each in reader.tally.bad] == ["8:14", "9:1"]  # type: ignore[index]

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Final
 
 from mopsus.events.component.dispatch import Account, Orphan, Reason
+from mopsus.events.component.log.events import EventReader
+from mopsus.events.component.log.merge import MergedBlock, merged_blocks
 from mopsus.events.component.log.read import (
-    EventReader,
     LogBlock,
     LogFormat,
     find_roots,
@@ -27,6 +28,7 @@ from mopsus.events.trace.session import BadRows, OnVerdict
 from mopsus.events.trace.sources import Source, expand
 from mopsus.model import Diagnostic, Spec
 from mopsus.monitor import Monitor
+from mopsus.spec.component import is_hml
 
 DEFAULT: Final = Dispatching()
 SHOWN = 5
@@ -60,6 +62,9 @@ def check_logs(
 ) -> ComponentResult:
     """Check logs of components, which may be those of several processes of one run, against all the specs at once.
 
+    To specs that hear of several components at once, several logs are one, in the order of the times of their events;
+    for all others the order of the lines of each component is enough.
+
     `on_verdict` hears every verdict. A line that is no event, or an unreadable file, ends the run: the result then has
     the `error`, and everything before it was processed. So does Ctrl-C.
     """
@@ -79,6 +84,8 @@ def check_logs(
         dispatching = replace(dispatching, is_root=find_roots(sources))
     reader = EventReader(format, log_format, skip=bad_rows == "skip")
     run = _LogRun(specs, reader, on_verdict, open_monitor, dispatching, max_violations)
+    if len(sources) > 1 and not all(map(is_hml, specs)):
+        return run.go(merged_blocks(sources, reader, note), [source.name for source in sources], report)
     return run.go(read_blocks(sources, note), [source.name for source in sources], report)
 
 
@@ -143,11 +150,11 @@ class _LogRun:
             self._session = ComponentSession(specs, open_monitor or _open_monitor, take, reader, dispatching)
             return self._session
 
-        self._run: Run[LogBlock] = Run(on_verdict, max_violations, open_session, self._result)
+        self._run: Run[LogBlock | MergedBlock] = Run(on_verdict, max_violations, open_session, self._result)
 
     def go(
         self,
-        blocks: Generator[LogBlock, None, None],
+        blocks: Generator[LogBlock, None, None] | Generator[MergedBlock, None, None],
         sources: list[str],
         report: Callable[[int], object],
         *,
@@ -161,7 +168,7 @@ class _LogRun:
             if not run.broken_off:
                 run.conclude(session.finish)
             warnings = [*_restarted(session.beginnings), *_orphaned(session.orphans)]
-            run.finish(self._reader.bad_lines, [*self._reader.bad], warnings)
+            run.finish(self._reader.tally.bad_lines, [*self._reader.tally.bad], warnings)
         result.sources = sources
         result.accounts, result.orphans, result.undecided = session.accounts, session.orphans, session.undecided()
         if not result.rows and result.error is None:

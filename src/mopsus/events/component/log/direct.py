@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 
 from mopsus import _core
 from mopsus.events.component.dispatch import Dispatcher
-from mopsus.events.component.log.read import EventReader, LogBlock
+from mopsus.events.component.log.events import EventReader
+from mopsus.events.component.log.read import LogBlock
 from mopsus.events.component.occurrence import Kind, Occurrence
 from mopsus.model.term import Pid
 from mopsus.monitor import Monitor

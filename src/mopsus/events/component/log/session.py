@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from mopsus.events.component.dispatch import Account, Dispatcher, Feed, Orphan, Roots
 from mopsus.events.component.feed import make_feed
 from mopsus.events.component.log.direct import DirectReader
+from mopsus.events.component.log.events import EventReader
+from mopsus.events.component.log.merge import MergedBlock
 from mopsus.events.component.log.narrate import Narrator
-from mopsus.events.component.log.read import EventReader, LogBlock
+from mopsus.events.component.log.read import LogBlock
 from mopsus.events.component.log.undecided import Undecided
 from mopsus.events.component.occurrence import Occurrence
 from mopsus.events.trace.session import Counts, OnVerdict
@@ -120,8 +122,12 @@ class ComponentSession:
         """The counts of each spec."""
         return {each.spec.name: each.monitor.stats() for each in self.watched}
 
-    def feed(self, block: LogBlock) -> None:
+    def feed(self, block: LogBlock | MergedBlock) -> None:
         """Let the monitors hear of every event of a block."""
+        if isinstance(block, MergedBlock):
+            for occurrence, delay in block.events:
+                self._post(occurrence, delay)
+            return
         if block.begins:
             self.beginnings[block.source] += 1
             self._reader.begin(block)
