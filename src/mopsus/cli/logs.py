@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -97,7 +97,9 @@ def dispatching_for(options: LogOptions, *, json: bool, at_end: bool = False) ->
         other = "--root" if options.roots else "--groups"
         raise CommandError(f"--no-forks and {other} exclude each other", hint="use one of them", code="CLI-005")
     tell: Callable[[str], None] | None = _tell if options.verbose else None
-    roots = None if options.no_forks else [Pid(root) for root in options.roots] or "auto"
+    roots: Literal["auto"] | list[Pid] | None = [Pid(root) for root in options.roots] or "auto"
+    if options.no_forks:
+        roots = None
     return Dispatching(
         roots=roots, groups=options.groups, replay=options.replay, accounts=json, at_end=at_end, tell=tell
     )
