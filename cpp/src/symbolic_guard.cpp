@@ -27,18 +27,63 @@ std::size_t count_characters(std::string_view text) {
 
 }  // namespace
 
-bool Guards::holds(const SymbolicMachine::Guard& guard, Arena& arena) {
-    arena_ = &arena;
-    for (const std::vector<Number>& alternative : guard) {
-        bool all = true;
-        for (const Number part : alternative) {
-            Term result;
-            all = evaluate(part, result) && result == kTrue;
-            if (!all) break;
-        }
-        if (all) return true;
+Guards::Guards(const SymbolicMachine& machine, const std::vector<Term>& slots) : machine_(machine), slots_(slots) {
+    for (const SymbolicMachine::Node& node : machine.nodes) {
+        std::vector<Part>& parts = parts_.emplace_back();
+        for (const std::vector<Number>& alternative : node.guard)
+            for (std::size_t k = 0; k < alternative.size(); ++k) parts.push_back(make_part(alternative[k], k + 1 == alternative.size()));
     }
-    return guard.empty();
+}
+
+Guards::Part Guards::make_part(Number number, bool last) const {
+    const Expression& expression = machine_.expressions[number];
+    Part part;
+    part.last = last;
+    part.op = expression.op;
+    part.expression = number;
+    part.is_comparison = expression.op >= Operator::Equal && expression.op <= Operator::AtLeast;
+    for (std::size_t k = 0; part.is_comparison && k < 2; ++k) {
+        const Expression& operand = machine_.expressions[expression.operands[k]];
+        if (operand.op == Operator::Slot)
+            part.operands[k].slot = static_cast<std::int32_t>(operand.number);
+        else if (operand.op == Operator::Constant)
+            part.operands[k].constant = operand.value;
+        else
+            part.is_comparison = false;
+    }
+    return part;
+}
+
+bool Guards::holds(Number node, Arena& arena) {
+    arena_ = &arena;
+    bool all = true;
+    for (const Part& part : parts_[node]) {
+        all = all && is_true(part);
+        if (!part.last) continue;
+        if (all) return true;
+        all = true;
+    }
+    return false;
+}
+
+bool Guards::is_true(const Part& part) {
+    Term result;
+    if (!part.is_comparison) return evaluate(part.expression, result) && result == kTrue;
+    const Term a = value(part.operands[0]);
+    const Term b = value(part.operands[1]);
+    if (a.is_nothing() || b.is_nothing()) return false;
+    if (!a.is_small() || !b.is_small()) return compare(part.op, a, b, result) && result == kTrue;
+    const std::int64_t x = a.small();
+    const std::int64_t y = b.small();
+    switch (part.op) {
+        case Operator::Less: return x < y;
+        case Operator::AtMost: return x <= y;
+        case Operator::Greater: return x > y;
+        case Operator::AtLeast: return x >= y;
+        case Operator::NotEqual:
+        case Operator::NotExactly: return x != y;
+        default: return x == y;
+    }
 }
 
 bool Guards::evaluate(Number number, Term& result) {

@@ -11,13 +11,30 @@ class Guards {
 public:
     using Number = SymbolicMachine::Number;
 
-    Guards(const SymbolicMachine& machine, const std::vector<Term>& slots) : machine_(machine), slots_(slots) {}
+    Guards(const SymbolicMachine& machine, const std::vector<Term>& slots);
 
-    bool holds(const SymbolicMachine::Guard& guard, Arena& arena);
+    // Does the guard of a node hold?
+    bool holds(Number node, Arena& arena);
 
 private:
     using Operator = SymbolicMachine::Operator;
     using Expression = SymbolicMachine::Expression;
+
+    // Most guards compare slots with slots or constants.
+    struct Operand {
+        std::int32_t slot = -1;
+        Term constant;
+    };
+    struct Part {
+        bool is_comparison = false;
+        bool last = false;  // of its alternative
+        Operator op = Operator::Constant;
+        Number expression = 0;
+        std::array<Operand, 2> operands;
+    };
+    Part make_part(Number expression, bool last) const;
+    bool is_true(const Part& part);
+    Term value(const Operand& operand) const { return operand.slot >= 0 ? slots_[static_cast<std::size_t>(operand.slot)] : operand.constant; }
 
     // False: an error.
     bool evaluate(Number expression, Term& result);
@@ -36,6 +53,7 @@ private:
 
     const SymbolicMachine& machine_;
     const std::vector<Term>& slots_;
+    std::vector<std::vector<Part>> parts_;  // by node
     Arena* arena_ = nullptr;
     std::vector<Term> values_;  // for a test
 };

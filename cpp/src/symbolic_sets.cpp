@@ -355,15 +355,16 @@ Word SetRunner::step(Word word, EventId event, Origin& origin) {
     if (state.phase != Phase::Running) return step_first(word, event, origin);
     matcher_.begin(event, origin);
     chains_.begin(event, origin, matcher_.data());
-    if (state.blocks > 1) return step_many(word, event);
+    if (state.blocks > 1) return step_many(word, event, nullptr);
 
     std::uint64_t& head = state.words[0];
     const SetId set = set_of(head);
     Row& row = this->row(set, event);
-    if (row.misses || row.candidates.empty()) return step_many(word, event);
+    if (row.misses || row.candidates.empty()) return step_many(word, event, nullptr);
     load(sets_[set].frame, state.words.data() + 1);
-    const Transition& transition = this->transition(set, row, fitting(row));
-    if (transition.rejects || transition.outputs.size() != 1 || !transition.outputs[0].same) return step_many(word, event);
+    const std::uint64_t key = fitting(row);
+    const Transition& transition = this->transition(set, row, key);
+    if (transition.rejects || transition.outputs.size() != 1 || !transition.outputs[0].same) return step_many(word, event, &key);
     // One block stays one block, with the same values.
     const Output& output = transition.outputs[0];
     if (chains_.on()) {
@@ -380,7 +381,8 @@ Word SetRunner::step(Word word, EventId event, Origin& origin) {
     return word | kMoved;
 }
 
-Word SetRunner::step_many(Word word, EventId event) {
+// What fits the first block may be known, and its values in the slots.
+Word SetRunner::step_many(Word word, EventId event, const std::uint64_t* first_key) {
     State& state = states_[word];
     Chains::Id last = 0;  // for a state of which nothing is left
     Number last_node = 0;
@@ -395,9 +397,10 @@ Word SetRunner::step_many(Word word, EventId event) {
             install(state);
             return decide(word, SymbolicMachine::kRejection);
         }
-        load(frame, state.words.data() + at + 1);
+        const bool known = at == 0 && first_key != nullptr;
+        if (!known) load(frame, state.words.data() + at + 1);
         at += 1 + size_of(frame);
-        const std::uint64_t key = fitting(row);
+        const std::uint64_t key = known ? *first_key : fitting(row);
         last = chain;
         last_node = row.candidates.empty() ? sets_[set].nodes[0] : row.candidates[0];
         last_fits = key != 0;

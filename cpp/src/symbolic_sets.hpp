@@ -106,7 +106,7 @@ private:
     void add_output(const Output& output, FrameId source, std::vector<Output>& outputs);
 
     Word step_first(Word state, EventId event, Origin& origin);
-    Word step_many(Word state, EventId event);
+    Word step_many(Word state, EventId event, const std::uint64_t* first_key);
     Word decide(Word state, std::uint8_t verdict);
     std::uint64_t fitting(const Row& row);
     void load(FrameId frame, const std::uint64_t* values);

@@ -94,8 +94,17 @@ public:
     inline double real() const;       // of a Float
     inline Term tag() const;          // of a Tuple: its class as a Text, or nothing
     inline Term original() const;     // the object that a Tuple, List, Map or Enum was made from, or nothing
-    // Of the same spelling and kind but for Text, which is of every kind; for two brief ones.
-    static constexpr std::uint64_t kSpelling = 3U << 3;
+    // Is all of it in the word, so that it equals exactly what is the same word, but for texts?
+    constexpr bool is_plain() const { return is_small() || is_pid() || is_brief(); }
+    // Of two brief ones: is their spelling the same, and their kind, if a text is of either kind?
+    static constexpr bool same_spelling(Term a, Term b) {
+        constexpr std::uint64_t kKinds = 3U << 3;
+        constexpr std::uint64_t kText = 2U << 3;
+        constexpr std::uint64_t kBinary = 3U << 3;
+        const std::uint64_t left = a.bits_ & kKinds;
+        const std::uint64_t right = b.bits_ & kKinds;
+        return ((a.bits_ ^ b.bits_) & ~kKinds) == 0 && (left == kText || right == kText) && left != kBinary && right != kBinary;
+    }
 
 private:
     static constexpr std::uint64_t kTags = 7;
@@ -251,7 +260,7 @@ inline Term opened(Term& place, Arena& arena) {
 bool exactly_equal_at_length(Term a, Term b, Arena& arena);
 inline bool exactly_equal(Term a, Term b, Arena& arena) {
     if (a == b) return !a.is_nothing();
-    if (a.is_small() && b.is_small()) return false;
+    if (a.is_plain() && b.is_plain()) return a.is_brief() && b.is_brief() && Term::same_spelling(a, b);
     return exactly_equal_at_length(a, b, arena);
 }
 // `==`: numbers by value.
