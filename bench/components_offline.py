@@ -75,7 +75,7 @@ def parse(log: Path) -> None:
     core = _core.DirectLog([], [])
     data = log.read_bytes()
     for number in range(20, 120):
-        core.settle(f"<0.{number}.0>", [])
+        core.settle(f"<0.{number}.0>", [], True)
     at, line = 0, 1
     while at < len(data):
         at, line, stopped = core.run(data, at, line)

@@ -5,6 +5,8 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+
 #include "monitor.hpp"
 #include "mopsus/log.hpp"
 #include "terms.hpp"
@@ -45,10 +47,12 @@ nb::object read_line(nb::bytes line) {
     return nb::make_tuple(static_cast<int>(event.kind), python_of(event.subject), other, data, event.delay_ms);
 }
 
+using Numbers = std::tuple<EventId, EventId, EventId>;  // of the events send, recv and init
+
 // Keeps the monitors of a log, and delivers to them.
 class PyLog {
 public:
-    PyLog(nb::list monitors, const std::vector<std::tuple<EventId, EventId>>& events) : kept_(monitors), log_(targets(monitors, events)) {
+    PyLog(nb::list monitors, const std::vector<Numbers>& events) : kept_(monitors), log_(targets(monitors, events)) {
         for (nb::handle monitor : monitors) monitors_.push_back(&nb::cast<PyMonitor&>(monitor));
     }
 
@@ -56,18 +60,19 @@ public:
         for (std::size_t k = 0; k < monitors_.size(); ++k) log_.targets()[k].source = monitors_[k]->core().location(source, true);
     }
 
-    void settle(const std::string& component, const std::vector<std::optional<std::string>>& leaders) {
+    void settle(const std::string& component, const std::vector<std::optional<std::string>>& leaders, bool named) {
         std::vector<Slot> slots;
         for (std::size_t k = 0; k < monitors_.size(); ++k) {
             const auto& leader = leaders.at(k);
             slots.push_back(leader ? monitors_[k]->core().engine().domain(0).find(Key::of_blob(KeyKind::Text, *leader)) : 0);
         }
-        log_.settle(component, std::move(slots));
+        log_.settle(component, std::move(slots), named);
     }
 
-    std::tuple<std::uint64_t, std::uint64_t> unsettle(const std::string& component) {
-        const DirectLog::Counts counts = log_.unsettle(component);
-        return {counts.sends, counts.receipts};
+    // How many sends, receipts and inits of it were delivered.
+    std::tuple<std::uint64_t, std::uint64_t, std::uint64_t> unsettle(const std::string& component) {
+        const auto [sends, receipts, inits] = log_.unsettle(component);
+        return {sends, receipts, inits};
     }
 
     // Where it stopped, at which line, and whether that line is for the dispatcher. Reports are out when it returns.
@@ -86,8 +91,7 @@ public:
         }
         for (std::size_t k = 0; k < entered; ++k) {
             DirectLog::Target& target = log_.targets()[k];
-            monitors_[k]->core().seen[target.send] += target.seen[0];
-            monitors_[k]->core().seen[target.recv] += target.seen[1];
+            for (std::size_t kind = 0; kind < target.seen.size(); ++kind) monitors_[k]->core().seen[target.events[kind]] += target.seen[kind];
             target.seen = {};
         }
         bool granted = all;
@@ -105,16 +109,16 @@ public:
     }
 
 private:
-    static std::vector<DirectLog::Target> targets(nb::list monitors, const std::vector<std::tuple<EventId, EventId>>& events) {
+    static std::vector<DirectLog::Target> targets(nb::list monitors, const std::vector<Numbers>& events) {
         std::vector<DirectLog::Target> made;
         if (nb::len(monitors) != events.size()) throw nb::value_error("as many events as monitors");
         for (std::size_t k = 0; k < events.size(); ++k) {
             auto& monitor = nb::cast<PyMonitor&>(monitors[k]);
-            const auto [send, recv] = events[k];
+            const auto [send, recv, init] = events[k];
             const Program& program = monitor.core().program();
-            if (monitor.core().per_thread() || program.parameters != 1 || send >= program.events.size() || recv >= program.events.size())
+            if (monitor.core().per_thread() || program.parameters != 1 || std::max({send, recv, init}) >= program.events.size())
                 throw nb::value_error("a monitor of components has one parameter, and these events");
-            made.push_back({&monitor.core().engine(), send, recv, 0, {}});
+            made.push_back({&monitor.core().engine(), {send, recv, init}, 0, {}});
         }
         return made;
     }
@@ -146,7 +150,7 @@ PyType_Slot log_slots[] = {
 void add_log(nb::module_& module) {
     module.def("read_log_line", &read_line);
     nb::class_<PyLog>(module, "DirectLog", nb::type_slots(log_slots))
-        .def(nb::init<nb::list, const std::vector<std::tuple<EventId, EventId>>&>())
+        .def(nb::init<nb::list, const std::vector<Numbers>&>())
         .def("begin", &PyLog::begin)
         .def("settle", &PyLog::settle)
         .def("unsettle", &PyLog::unsettle)

@@ -34,10 +34,11 @@ private:
     EventData data_;
 };
 
-void DirectLog::settle(std::string_view component, std::vector<Slot> slots) {
+void DirectLog::settle(std::string_view component, std::vector<Slot> slots, bool named) {
     arena_.clear();
     const Term pid = arena_.pid(component);
     Settled& settled = pid.is_pid() ? packed_[pid.bits()] : others_[std::string(component)];
+    settled.named = named;
     settled.monitored = false;
     for (const Slot slot : slots) settled.monitored = settled.monitored || slot != 0;
     settled.slots = std::move(slots);
@@ -46,7 +47,7 @@ void DirectLog::settle(std::string_view component, std::vector<Slot> slots) {
 DirectLog::Counts DirectLog::unsettle(std::string_view component) {
     arena_.clear();
     const Term pid = arena_.pid(component);
-    Counts counts;
+    Counts counts{};
     if (pid.is_pid()) {
         if (const auto at = packed_.find(pid.bits()); at != packed_.end()) {
             counts = at->second.counts;
@@ -85,22 +86,37 @@ DirectLog::Stop DirectLog::deliver(std::string_view text, std::size_t& at, std::
         ++line;
         return Stop::End;
     }
-    if (kind == LineKind::Odd || (event.kind != Happening::Send && event.kind != Happening::Recv) || event.delay_ms != 0) return Stop::Line;
+    if (kind == LineKind::Odd || event.delay_ms != 0) return Stop::Line;
+    std::array<Term, 5> fields;
+    Kind which = kSend;
+    std::size_t count = 3;
+    switch (event.kind) {
+        case Happening::Send: fields = {event.subject, event.other, event.data}; break;
+        case Happening::Recv:
+            fields = {event.subject, event.data};
+            which = kRecv;
+            count = 2;
+            break;
+        case Happening::Init:
+            fields = {event.other, event.subject, event.module, event.function, event.arguments};
+            which = kInit;
+            count = 5;
+            break;
+        case Happening::Fork:
+        case Happening::Exit: return Stop::Line;
+    }
     Settled* settled = find(event.subject);
-    if (settled == nullptr) return Stop::Line;
-    const bool send = event.kind == Happening::Send;
-    ++(send ? settled->counts.sends : settled->counts.receipts);
+    if (settled == nullptr || (which == kInit && !settled->named)) return Stop::Line;
+    ++settled->counts[which];
     ++delivered;
     if (settled->monitored) {
         ++heard;
         for (std::size_t k = 0; k < targets_.size(); ++k) {
             if (settled->slots[k] == 0) continue;
-            // A machine may replace what it looks into, so each has its own.
-            std::array<Term, 3> fields = {event.subject, send ? event.other : event.data, send ? event.data : Term()};
             Target& target = targets_[k];
-            LineOrigin origin(line, target.source, {fields.data(), send ? 3U : 2U, &arena_});
-            ++target.seen[send ? 0 : 1];
-            target.engine->step(send ? target.send : target.recv, &settled->slots[k], origin);
+            LineOrigin origin(line, target.source, {fields.data(), count, &arena_});
+            ++target.seen[which];
+            target.engine->step(target.events[which], &settled->slots[k], origin);
         }
     }
     at = next;

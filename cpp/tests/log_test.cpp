@@ -10,15 +10,15 @@ namespace mopsus {
 
 namespace {
 
-// Reports whoever sends twice without having received something between. Event 0 is a send, event 1 a receipt.
+// Reports whoever sends twice without having received something between. Event 0 is a send, event 1 a receipt, event 2 an init.
 Program twice() {
     Program program;
     program.parameters = 1;
-    program.events = {{"send", {0}, true, false, {}, {}}, {"recv", {0}, true, false, {}, {}}};
+    program.events = {{"send", {0}, true, false, {}, {}}, {"recv", {0}, true, false, {}, {}}, {"init", {0}, true, false, {}, {}}};
     auto machine = std::make_shared<TableMachine>();
     machine->states = 3;
     machine->initial = 0;
-    machine->next = {1, 0, 2, 0, 2, 0};
+    machine->next = {1, 0, 0, 2, 0, 0, 2, 0, 0};
     machine->categories = {{}, {}, {0}};
     program.machines.push_back(machine);
     test::assume_anything(program);
@@ -91,11 +91,11 @@ TEST(messages_of_settled_components_are_delivered) {
     test::Collector collector;
     const auto engine = Engine::make(program, collector);
     const Slot slot = engine->domain(0).insert(Key::of_blob(KeyKind::Text, "<0.2.0>"));
-    DirectLog log({{engine.get(), 0, 1, 7, {}}});
-    log.settle("<0.2.0>", {slot});
-    log.settle("<0.3.0>", {0});
+    DirectLog log({{engine.get(), {0, 1, 2}, 7, {}}});
+    log.settle("<0.2.0>", {slot}, true);
+    log.settle("<0.3.0>", {0}, true);
     const std::string text =
-        "send(<0.2.0>,<0.1.0>,a)\r\n\n% x\nrecv(<0.2.0>,b)\nsend(<0.3.0>,<0.1.0>,a)\nsend(<0.2.0>,<0.1.0>,c)\n"
+        "send(<0.2.0>,<0.1.0>,a)\r\n\ninit(<0.2.0>,<0.1.0>,{m,f,[]})\nrecv(<0.2.0>,b)\nsend(<0.3.0>,<0.1.0>,a)\nsend(<0.2.0>,<0.1.0>,c)\n"
         "send(<0.2.0>,<0.1.0>,d)\nrecv(<0.9.0>,e)\nrecv(<0.2.0>,f)";
     std::size_t at = 0;
     std::int64_t line = 1;
@@ -109,18 +109,17 @@ TEST(messages_of_settled_components_are_delivered) {
     at = text.find('\n', at) + 1;
     ++line;
     REQUIRE(log.run(text, at, line, reported) == DirectLog::Stop::End);
-    REQUIRE(at == text.size() && log.delivered == 6 && log.heard == 5);
-    REQUIRE(log.targets()[0].seen[0] == 3 && log.targets()[0].seen[1] == 2);
-    const DirectLog::Counts counts = log.unsettle("<0.2.0>");
-    REQUIRE(counts.sends == 3 && counts.receipts == 2);
+    REQUIRE(at == text.size() && log.delivered == 7 && log.heard == 6);
+    REQUIRE((log.targets()[0].seen == DirectLog::Counts{3, 2, 1}));
+    REQUIRE((log.unsettle("<0.2.0>") == DirectLog::Counts{3, 2, 1}));
     at = 0;
     REQUIRE(log.run(text, at, line, reported) == DirectLog::Stop::Line && at == 0);
 }
 
 TEST(what_changes_who_is_known_is_for_the_dispatcher) {
     DirectLog log({});
-    log.settle("<0.2.0>", {});
-    log.settle("<123456789012.7.0>", {});
+    log.settle("<0.2.0>", {}, false);
+    log.settle("<123456789012.7.0>", {}, true);
     std::int64_t line = 1;
     for (const char* text : {"fork(<0.2.0>,<0.3.0>,{m,f,[]})", "init(<0.2.0>,<0.1.0>,{m,f,[]})", "exit(<0.2.0>,x)", "recv(<0.2.0>,X)",
                              "recv(<0.2.0>,a) delayed by 5"}) {
@@ -129,7 +128,7 @@ TEST(what_changes_who_is_known_is_for_the_dispatcher) {
     }
     std::size_t at = 0;
     REQUIRE(log.run("recv(<123456789012.7.0>,a)", at, line, [] { return false; }) == DirectLog::Stop::End);
-    REQUIRE(log.unsettle("<123456789012.7.0>").receipts == 1);
+    REQUIRE(log.unsettle("<123456789012.7.0>")[DirectLog::kRecv] == 1);
 }
 
 TEST(components_that_are_introduced_are_found) {

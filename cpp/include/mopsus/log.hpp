@@ -42,22 +42,20 @@ private:
     std::vector<Term> parts_;
 };
 
-// Delivers what can be delivered without asking: messages that components send and receive of which it is known whose
-// monitors hear of them. Everything else in a log is for the dispatcher, which says who is known.
+// Delivers what can be delivered without asking: what components send and receive, and that they begin, if it is known
+// whose monitors hear of them. Everything else in a log is for the dispatcher, which says who is known.
 class DirectLog {
 public:
-    // A spec that hears of messages: its engine, and the numbers of its events. The fields of a send are subject,
-    // receiver and message, those of a receipt subject and message.
+    enum Kind : std::uint8_t { kSend, kRecv, kInit, kKinds };
+    using Counts = std::array<std::uint64_t, kKinds>;
+    // A spec that hears of components: its engine, and the numbers of its events. The fields of a send are subject, receiver
+    // and message, those of a receipt subject and message, those of an init parent, subject, module, function and
+    // arguments.
     struct Target {
         Engine* engine = nullptr;
-        EventId send = 0;
-        EventId recv = 0;
+        std::array<EventId, kKinds> events{};
         std::uint32_t source = 0;  // the number of the current log among the locations of its monitor
-        std::array<std::uint64_t, 2> seen{};  // sends and receipts since it was last asked
-    };
-    struct Counts {
-        std::uint64_t sends = 0;
-        std::uint64_t receipts = 0;
+        Counts seen{};             // since it was last asked
     };
     // Why reading stopped: the text is over, the line is for the dispatcher, or the line was delivered and something may
     // have to be reported.
@@ -66,8 +64,9 @@ public:
     explicit DirectLog(std::vector<Target> targets) : targets_(std::move(targets)) {}
 
     std::vector<Target>& targets() { return targets_; }
-    // From now on the messages of a component go to these slots, one for each target; 0 is nobody.
-    void settle(std::string_view component, std::vector<Slot> slots);
+    // From now on the events of a component go to these slots, one for each target; 0 is nobody. If it is not `named`,
+    // its init says what it runs, and is for the dispatcher.
+    void settle(std::string_view component, std::vector<Slot> slots, bool named);
     // What was delivered of it since then.
     Counts unsettle(std::string_view component);
     // Delivers lines from `at` on; `line` is the number of the line there. `reported` says whether something waits to be
@@ -92,8 +91,9 @@ public:
 private:
     struct Settled {
         std::vector<Slot> slots;
-        Counts counts;
+        Counts counts{};
         bool monitored = false;
+        bool named = false;
     };
     class LineOrigin;
     Stop deliver(std::string_view text, std::size_t& at, std::int64_t& line);

@@ -319,13 +319,13 @@ def test_delays_are_only_waited_for_when_asked(tmp_path: Path) -> None:
 
 def test_a_log_in_the_core_is_garbage_collected() -> None:
     monitor = Monitor(specs_of(NEG)[0])
-    core, (send, recv) = monitor.inside("send", "recv")
+    core, (send, recv, init) = monitor.inside("send", "recv", "init")
 
     class Cycle:
         pass
 
     cycle = Cycle()
-    cycle.log = _core.DirectLog([core], [(send, recv)])  # type: ignore[attr-defined]
+    cycle.log = _core.DirectLog([core], [(send, recv, init)])  # type: ignore[attr-defined]
     monitor.cycle = cycle  # type: ignore[attr-defined]
     dead: list[int] = []
 

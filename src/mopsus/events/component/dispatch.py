@@ -183,6 +183,10 @@ class Dispatcher:
         known = self._known.get(component)
         return None if known is None or component in self._backlog or self._unselective else list(known.leaders)
 
+    def is_named(self, component: Pid) -> bool:
+        """Is it known what a component that is known runs, so that its init says nothing new?"""
+        return self._groups or self._known[component].account.function is not None
+
     def credit(self, component: Pid, events: Mapping[Kind, int]) -> None:
         """Somebody else has delivered events of a component that is known."""
         known = self._known.get(component)

@@ -1,12 +1,13 @@
 """Stage 4: text logs at the speed of the core.
 
-Most lines of a log say that a component sent or received something whose monitors are known: those the core delivers
-by itself. All others are read here and go to the dispatcher, which remains the one that says who is who.
+Most lines of a log say that a component began, sent or received, and it is known whose monitors hear of it: those the
+core delivers by itself. All others are read here and go to the dispatcher, which remains the one that says who is who.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from mopsus import _core
 from mopsus.events.component.dispatch import Dispatcher
@@ -16,7 +17,9 @@ from mopsus.events.component.occurrence import Kind, Occurrence
 from mopsus.model.term import Pid
 from mopsus.monitor import Monitor
 
-BOM = b"\xef\xbb\xbf"
+BOM: Final = b"\xef\xbb\xbf"
+KINDS: Final = (Kind.SEND, Kind.RECV, Kind.INIT)
+"""What the core delivers."""
 
 
 class DirectReader:
@@ -35,8 +38,10 @@ class DirectReader:
         self._dispatcher = dispatcher
         self._reader = reader
         self._post = post
-        inside = [monitor.inside(Kind.SEND, Kind.RECV) for monitor in monitors]
-        self._core = _core.DirectLog([core for core, _ in inside], [(send, recv) for _, (send, recv) in inside])
+        inside = [monitor.inside(*KINDS) for monitor in monitors]
+        self._core = _core.DirectLog(
+            [core for core, _ in inside], [(send, recv, init) for _, (send, recv, init) in inside]
+        )
         self._settled: set[Pid] = set()
 
     @property
@@ -67,24 +72,32 @@ class DirectReader:
                 return
 
     def _dispatch(self, occurrence: Occurrence, delay: int) -> None:
-        subject = occurrence.subject
-        if occurrence.kind is Kind.EXIT:
-            self.unsettle(subject)
+        kind, subject = occurrence.kind, occurrence.subject
+        if kind is Kind.EXIT:
+            self._unsettle(subject)
+            self._post(occurrence, delay)
+            return
         self._post(occurrence, delay)
-        if occurrence.kind is not Kind.EXIT and (occurrence.kind is Kind.INIT or subject not in self._settled):
-            leaders = self._dispatcher.leaders(subject)
-            if leaders is not None:
-                self._settled.add(subject)
-                self._core.settle(subject, leaders)
+        if kind is Kind.INIT or subject not in self._settled:
+            self._settle(subject)
+        if kind is Kind.FORK and occurrence.other is not None and occurrence.other not in self._settled:
+            self._settle(occurrence.other)
 
-    def unsettle(self, component: Pid) -> None:
+    def _settle(self, component: Pid) -> None:
+        """Let the core deliver what a component does, if the dispatcher knows who hears of it."""
+        leaders = self._dispatcher.leaders(component)
+        if leaders is not None:
+            self._settled.add(component)
+            self._core.settle(component, leaders, self._dispatcher.is_named(component))
+
+    def _unsettle(self, component: Pid) -> None:
         """From now on, all events of a component go to the dispatcher."""
         if component in self._settled:
             self._settled.discard(component)
-            sends, receipts = self._core.unsettle(component)
-            self._dispatcher.credit(component, {Kind.SEND: sends, Kind.RECV: receipts})
+            counts = self._core.unsettle(component)
+            self._dispatcher.credit(component, dict(zip(KINDS, counts, strict=True)))
 
     def finish(self) -> None:
         """All is read."""
         for component in list(self._settled):
-            self.unsettle(component)
+            self._unsettle(component)

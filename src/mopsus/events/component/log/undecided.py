@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import replace
+from functools import lru_cache
 
 from mopsus.events.component.dispatch import Feed
 from mopsus.events.component.occurrence import Function, Occurrence
@@ -24,18 +25,29 @@ class Undecided:
         self._feed = feed
         self._keep = keep
         self._selectors = {prop.name: selector(replace(spec, properties=(prop,))) for prop in spec.properties}
+        self._remembered = lru_cache(maxsize=1024, typed=True)(self._find_selecting)
         self._open: dict[str, set[str]] = {}
         """By component, the properties that are about it and have no final verdict."""
         self._over: Counter[str] = Counter()
 
     def selects(self, function: Function | None) -> bool:
         """As the feed does."""
-        return self._feed.selects(function)
+        return function is not None and bool(self._selecting(function))
+
+    def _selecting(self, function: Function) -> Set[str]:
+        """The properties that are about components which run this function. Many of them run the same."""
+        try:
+            return self._remembered(function)
+        except TypeError:  # an argument that may change
+            return self._find_selecting(function)
+
+    def _find_selecting(self, function: Function) -> frozenset[str]:
+        given = (Atom(function.module), Atom(function.name), function.arguments, function.keywords)
+        return frozenset(name for name, selects in self._selectors.items() if selects(*given))
 
     def start(self, component: Pid, function: Function, cause: Occurrence) -> None:
         """A component is monitored from now on."""
-        given = (Atom(function.module), Atom(function.name), function.arguments, function.keywords)
-        self._open[str(component)] = {name for name, selects in self._selectors.items() if selects(*given)}
+        self._open[str(component)] = set(self._selecting(function))
         self._feed.start(component, function, cause)
 
     def event(self, component: Pid, occurrence: Occurrence) -> None:
