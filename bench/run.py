@@ -29,6 +29,8 @@ BENCHMARKS = (
     "end_to_end",
     "online",
     "inline",
+    "components_inline",
+    "components_outline",
     "loops",
     "imports",
     "start",
