@@ -3,4 +3,4 @@
 Properties of components are checked with `mopsus run`, `mopsus check` and `mopsus watch`, like any others.
 """
 
-COMMANDS = ("record", "start", "attach", "detach", "erlang")
+COMMANDS = ("record", "start", "attach", "detach", "listen", "erlang")

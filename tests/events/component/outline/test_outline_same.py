@@ -22,7 +22,6 @@ from mopsus.events.component.outline.agent import Agent
 from mopsus.events.component.outline.session import Session
 from mopsus.events.component.record import Recorder
 
-
 MOP = f"""
 Turns(p) {{
   event got(p) : recv(p, _) && runs({component_programs.MODULE}.act*)

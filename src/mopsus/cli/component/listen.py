@@ -1,0 +1,77 @@
+"""`mopsus component listen`: components of any system, which tell over a local socket what they do."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mopsus.cli.logs import Groups, LogOptions, NoForks, Verbose, are_about_components, dispatching_for, heard_of
+from mopsus.cli.messages import CommandError
+from mopsus.cli.options import FirstMatch, History, Html, Json, Junit, MaxViolations, NoCode, Quiet, Sarif
+from mopsus.cli.reporting import VIOLATED, Reporting
+from mopsus.cli.specs import load_specs
+
+
+def listen(
+    specs: Annotated[list[Path], typer.Argument(help="Spec files about components.", metavar="SPEC…")],
+    socket: Annotated[Path | None, typer.Option("--socket", help="The socket is this file.", metavar="FILE")] = None,
+    port: Annotated[
+        int, typer.Option(help="Without --socket: this port of the loopback interface; 0 is any.", min=0, max=65535)
+    ] = 0,
+    groups: Groups = False,
+    no_forks: NoForks = False,
+    verbose: Verbose = False,
+    history: History = 32,
+    max_violations: MaxViolations = None,
+    json: Json = False,
+    junit: Junit = None,
+    sarif: Sarif = None,
+    html: Html = None,
+    quiet: Quiet = False,
+    no_code: NoCode = False,
+    first_match: FirstMatch = False,
+) -> int:
+    """Check what components tell over a local socket, as it comes.
+
+    A producer connects and sends lines: first the token, then a line for each event, as detectEr's logs have them. The
+    token is that in the environment variable MOPSUS_TOKEN, or a new one; it is said on standard error with the address.
+    It ends when every producer that had the token is gone, or by Ctrl-C.
+
+    `mopsus component listen server.hml --socket events.sock`
+    """
+    from mopsus.events.component.log.checking import hear_lines
+    from mopsus.events.component.outline.listen import Listener
+    from mopsus.report import Options
+
+    compiled = load_specs(specs, first_match=first_match)
+    log_options = LogOptions(groups=groups, no_forks=no_forks, verbose=verbose)
+    if not are_about_components([each.spec for each in compiled[0].values()], log_options):
+        raise CommandError("no spec is about components", hint="give an `.hml` file", code="CLI-005")
+    run = Reporting(
+        compiled,
+        {"junit": junit, "sarif": sarif, "html": html},
+        Options(history=history, quiet=quiet, live=True),
+        json=json,
+        allow_code=not no_code,
+    )
+    try:
+        listener = Listener(None if socket is None else str(socket), port, os.environ.get("MOPSUS_TOKEN"))
+    except OSError as error:
+        raise CommandError(f"cannot listen: {error.strerror or error}", hint="choose another socket") from None
+    with listener:
+        print(f"mopsus: listening at {listener.address}, token {listener.token}", file=sys.stderr, flush=True)
+        result = hear_lines(
+            run.specs,
+            listener.address,
+            listener.pieces(),
+            on_verdict=run.report,
+            open_monitor=run.open_monitor,
+            dispatching=dispatching_for(log_options, json=json),
+            max_violations=max_violations,
+        )
+    run.finish(result, heard_of(result))
+    return VIOLATED if result.violations else 0
