@@ -103,13 +103,17 @@ def step(machine: SymbolicMachine, state: State, letter: int, data: tuple[Any, .
 
 
 def _first_match(machine: SymbolicMachine, state: State, letter: int, data: tuple[Any, ...]) -> State:
-    for number, environment in [state] if isinstance(state[0], int) else state[1]:
+    for number, environment in _obligations(state):
         modality = machine.nodes[number]
         assert isinstance(modality, Modality)
         after = _fits(machine, modality, letter, data, environment)
         if after is not None:
             return reach(machine, modality.then, after)
     return True
+
+
+def _obligations(state: State) -> list[tuple[int, Environment]]:
+    return [state] if isinstance(state[0], int) else [each for part in state[1] for each in _obligations(part)]
 
 
 def _fits(
@@ -240,14 +244,16 @@ def _is_identifier(a: object, b: object) -> bool:
 
 
 def compare(a: Any, b: Any, total: bool) -> int:
-    """The order of two values: numbers, atoms, tuples, lists."""
-    if isinstance(a, str | bool) and isinstance(b, str | bool):
-        a, b = (str(x).lower() if isinstance(x, bool) else str(x) for x in (a, b))
-        return (a > b) - (a < b)
+    """The order of two values: numbers, atoms, tuples, mappings, lists, strings. A plain text goes with both kinds."""
+    a, b = (Atom(str(x).lower()) if isinstance(x, bool) else x for x in (a, b))
+    if isinstance(a, str) and isinstance(b, str) and (type(a) is type(b) or str in (type(a), type(b))):
+        return (str(a) > str(b)) - (str(a) < str(b))
     if _rank(a) != _rank(b):
         if not total:
             raise GuardError
         return _rank(a) - _rank(b)
+    if isinstance(a, dict):
+        return compare([len(a), *a.keys(), *a.values()], [len(b), *b.keys(), *b.values()], total)
     if isinstance(a, tuple | list):
         if isinstance(a, tuple) and len(a) != len(b):
             return len(a) - len(b)
@@ -256,10 +262,8 @@ def compare(a: Any, b: Any, total: bool) -> int:
             if order != 0:
                 return order
         return len(a) - len(b)
-    return (a > b) - (a < b)
+    return int((a > b) - (a < b))
 
 
 def _rank(value: object) -> int:
-    if isinstance(value, Atom | bool) or type(value) is str:
-        return 1
-    return {int: 0, float: 0, tuple: 2, list: 3}[type(value)]
+    return {int: 0, float: 0, Atom: 1, str: 1, tuple: 2, dict: 3, list: 4, String: 5}[type(value)]
