@@ -137,11 +137,21 @@ bool tell_quickly(const Mail* self, PyObject* events, bool sends, PyObject* pid,
     return true;
 }
 
-// Tell those who want to hear of the component. `queue` is null if a message was taken.
+// Tell those who want to hear of the component. `queue` is null if a message was taken. Where a message goes, and what the
+// mailboxes in it stand for, is settled by the first one that is sent, whether or not anybody listens.
 PyObject* tell(const Mail* self, PyObject* queue, PyObject* message) {
     const Owned pid = subject(self);
     if (!pid) return PyErr_Occurred() == nullptr ? Py_NewRef(Py_None) : nullptr;
     Owned address, data;
+    const auto settle = [&] {
+        address = queue != nullptr ? address_of(self, queue) : Owned(Py_NewRef(Py_None));
+        data = address ? shown(self, message) : Owned();
+        return static_cast<bool>(data);
+    };
+    if (queue != nullptr) {
+        if (of_library(self)) Py_RETURN_NONE;
+        if (!settle()) return nullptr;
+    }
     for (Py_ssize_t k = 0; k < PyList_GET_SIZE(self->listeners); ++k) {  // it may change meanwhile
         const Owned pair(Py_NewRef(PyList_GET_ITEM(self->listeners, k)));
         PyObject* components = PyTuple_GET_ITEM(pair.get(), 1);
@@ -152,9 +162,7 @@ PyObject* tell(const Mail* self, PyObject* queue, PyObject* message) {
         }
         if (!data) {
             if (of_library(self)) break;
-            address = queue != nullptr ? address_of(self, queue) : Owned(Py_NewRef(Py_None));
-            data = address ? shown(self, message) : Owned();
-            if (!data) return nullptr;
+            if (!settle()) return nullptr;
         }
         if (PyTuple_CheckExact(events.get())) {
             if (!tell_quickly(self, events.get(), queue != nullptr, pid.get(), address.get(), data.get())) return nullptr;

@@ -41,6 +41,7 @@ class Order:
     history: int = 0
     allow_code: bool = True
     folder: str = ""
+    groups: bool = False
     log: str | None = None
     """Where to write what components do; there are no specs then."""
     form: str = "hml"
@@ -206,7 +207,7 @@ def _watch(order: Order, spawned: bool) -> None:
     }
     weaver = Weaver(monitors)
     weaver.start()
-    if inline := watch_inline(monitors.values(), Watching()):
+    if inline := watch_inline(monitors.values(), Watching(groups=order.groups)):
         begin_apart()
 
     def end() -> None:

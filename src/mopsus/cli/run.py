@@ -72,6 +72,12 @@ def run(
     allow_unmonitorable: AllowUnmonitorable = False,
     first_match: FirstMatch = False,
     at_end: AtEnd = False,
+    groups: Annotated[
+        bool,
+        typer.Option(
+            "--groups", help="Of components: who is not selected belongs to its parent's group, as in detectEr."
+        ),
+    ] = False,
     outline: Annotated[
         bool, typer.Option("--outline", help="Watch components from a process beside the program, which does not wait.")
     ] = False,
@@ -90,7 +96,7 @@ def run(
     violated.
     """
     from mopsus.cli.children import Children, Order, count_events
-    from mopsus.events.component.watching import InlineProgram
+    from mopsus.events.component.watching import InlineProgram, Watching
     from mopsus.events.weave.launch import launch
     from mopsus.events.weave.weaver import Weaver
     from mopsus.report import Options
@@ -111,15 +117,19 @@ def run(
         from mopsus.cli.outline import watch_program
         from mopsus.cli.sidecar import Terms
 
-        outcome = watch_program(program, reporting, Terms(when_full.value, monitors=monitors_count), verdicts.add)
+        outcome = watch_program(
+            program, reporting, Terms(when_full.value, groups=groups, monitors=monitors_count), verdicts.add
+        )
         reporting.finish(outcome)
         return outcome.exit_status(fail_on_violation, verdicts.violations)
     monitors = {each.name: reporting.open_monitor(each, verdicts.add) for each in reporting.specs}
     weaver = Weaver(monitors)
     started = time.perf_counter()
-    order = Order([str(path.absolute()) for path in spec_files], history, not no_code, first_match=first_match)
+    order = Order(
+        [str(path.absolute()) for path in spec_files], history, not no_code, first_match=first_match, groups=groups
+    )
     with Children(order, verdicts.send, lambda: count_events(monitors.values())) as children:
-        with InlineProgram(program, monitors.values()) as inline:
+        with InlineProgram(program, monitors.values(), Watching(groups=groups)) as inline:
             ended = inline.end(launch(program, weaver))
         for monitor in monitors.values():
             monitor.close()

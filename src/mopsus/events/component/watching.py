@@ -49,8 +49,8 @@ def watch_inline(monitors: Iterable[Monitor], how: Watching) -> Inline | None:
 class InlineProgram:
     """A whole program whose components are watched, if any spec is about components: its main thread is one, too."""
 
-    def __init__(self, program: Program, monitors: Iterable[Monitor], how: Watching | None = None) -> None:
-        self._program, self._monitors, self._how = program, monitors, how or Watching()
+    def __init__(self, program: Program, monitors: Iterable[Monitor], how: Watching) -> None:
+        self._program, self._monitors, self._how = program, monitors, how
         self._inline: Inline | None = None
 
     def __enter__(self) -> InlineProgram:
