@@ -366,6 +366,14 @@ def test_values_are_seen_alike_by_both_ways(tmp_path: Path) -> None:
             assert [each.category for each in found] == ["rejection"] * rejected, (message, tell)
 
 
+def test_arguments_that_python_finds_equal_select_differently(tmp_path: Path) -> None:
+    lines = [
+        f"fork(<0.1.0>,<0.{n}.0>,{{m,f,[{given}]}})" for n, given in enumerate(["1", "1.0", "true", "x", '"x"'], 2)
+    ]
+    found, _ = check(specs_of("with m:f(1) monitor ff, with m:f(x) monitor ff."), [write(tmp_path / "a.log", lines)])
+    assert [each.binding["component"] for each in found] == ["<0.2.0>", "<0.5.0>"]
+
+
 def test_atoms_of_functions_select(tmp_path: Path) -> None:
     log = write(tmp_path / "a.log", ["fork(<0.1.0>,<0.2.0>,{'my.jobs','Worker.run',[]})", "recv(<0.2.0>,x)"])
     found, _ = check(specs_of("with 'my.jobs':'Worker.run'() monitor and([_ ? x]ff)."), [log])

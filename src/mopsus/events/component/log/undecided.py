@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Set
+from collections.abc import Iterable
 from dataclasses import replace
-from functools import lru_cache
+from typing import Final
 
 from mopsus.events.component.dispatch import Feed
 from mopsus.events.component.occurrence import Function, Occurrence
@@ -13,6 +13,9 @@ from mopsus.logics.hml.select import selector
 from mopsus.model import Spec, Verdict
 from mopsus.model.term import Atom, Pid
 from mopsus.spec.hml.events import COMPONENT
+
+REMEMBERED: Final = 1024
+"""How many functions it is remembered of which properties are about them."""
 
 
 class Undecided:
@@ -25,7 +28,7 @@ class Undecided:
         self._feed = feed
         self._keep = keep
         self._selectors = {prop.name: selector(replace(spec, properties=(prop,))) for prop in spec.properties}
-        self._remembered = lru_cache(maxsize=1024, typed=True)(self._find_selecting)
+        self._remembered: dict[str, frozenset[str]] = {}
         self._open: dict[str, set[str]] = {}
         """By component, the properties that are about it and have no final verdict."""
         self._over: Counter[str] = Counter()
@@ -34,16 +37,17 @@ class Undecided:
         """As the feed does."""
         return function is not None and bool(self._selecting(function))
 
-    def _selecting(self, function: Function) -> Set[str]:
+    def _selecting(self, function: Function) -> frozenset[str]:
         """The properties that are about components which run this function. Many of them run the same."""
-        try:
-            return self._remembered(function)
-        except TypeError:  # an argument that may change
-            return self._find_selecting(function)
-
-    def _find_selecting(self, function: Function) -> frozenset[str]:
-        given = (Atom(function.module), Atom(function.name), function.arguments, function.keywords)
-        return frozenset(name for name, selects in self._selectors.items() if selects(*given))
+        key = repr(function)  # tells apart 1, 1.0 and True, and an atom from a string
+        found = self._remembered.get(key)
+        if found is None:
+            given = (Atom(function.module), Atom(function.name), function.arguments, function.keywords)
+            found = frozenset(name for name, selects in self._selectors.items() if selects(*given))
+            if len(self._remembered) >= REMEMBERED:
+                self._remembered.clear()
+            self._remembered[key] = found
+        return found
 
     def start(self, component: Pid, function: Function, cause: Occurrence) -> None:
         """A component is monitored from now on."""
