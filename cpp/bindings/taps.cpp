@@ -155,7 +155,7 @@ Owned Tap::exchanged(const Occasion& at) const {
 
 bool Tap::send(PyObject* const* values) const {
     if (emission.monitor != nullptr) {
-        if (sources.size() == 1) {
+        if (bare) {
             const PyMonitor::Quiet quiet = emission.monitor->emit_quietly(emission.event, values[0]);
             if (quiet != PyMonitor::Quiet::No) return quiet == PyMonitor::Quiet::Done || forgiven();
         }
@@ -269,11 +269,11 @@ bool read(Tap& tap, PyObject* object) {
     tap.emission = emission_of(tap.emit.get());
     const Py_ssize_t count = PySequence_Fast_GET_SIZE(sources.get());
     const Py_ssize_t typed = PySequence_Fast_GET_SIZE(types.get());
-    const Py_ssize_t arity = tap.emission.monitor == nullptr
-                                 ? count
-                                 : static_cast<Py_ssize_t>(tap.emission.monitor->core().program().events[tap.emission.event].parameters.size());
+    const EventDecl* event = tap.emission.monitor == nullptr ? nullptr : &tap.emission.monitor->core().program().events[tap.emission.event];
+    const Py_ssize_t arity = event == nullptr ? count : static_cast<Py_ssize_t>(event->values());
+    tap.bare = event != nullptr && event->parameters.size() == 1 && event->fields.empty();
     if (moment < 0 || moment > static_cast<Py_ssize_t>(Tap::Moment::Getting)) PyErr_SetString(PyExc_ValueError, "a tap of an unknown moment");
-    if (count != arity || count > static_cast<Py_ssize_t>(kMaxParameters)) PyErr_SetString(PyExc_ValueError, "a tap has as many sources as its event has parameters");
+    if (count != arity || count > static_cast<Py_ssize_t>(kMaxParameters)) PyErr_SetString(PyExc_ValueError, "a tap has as many sources as its event has values");
     if (typed > count) PyErr_SetString(PyExc_ValueError, "a tap has more types than sources");
     tap.sources.resize(static_cast<std::size_t>(count));
     for (Py_ssize_t k = 0; k < count && PyErr_Occurred() == nullptr; ++k) {
@@ -285,7 +285,7 @@ bool read(Tap& tap, PyObject* object) {
 }
 
 bool is_simple(const Tap& tap) {
-    return tap.emission.monitor != nullptr && tap.sources.size() == 1 && tap.sources[0].kind == Tap::From::Target && !tap.sources[0].types &&
+    return tap.bare && tap.sources[0].kind == Tap::From::Target && !tap.sources[0].types &&
            !tap.admits && tap.at_most < 0;
 }
 

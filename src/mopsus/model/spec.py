@@ -98,6 +98,11 @@ class Event:
     fields: tuple[str, ...] = ()
     span: Span | None = field(default=None, compare=False)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All that it has values for, in call order: parameters, then fields."""
+        return self.parameters + self.fields
+
 
 @dataclass(frozen=True, slots=True)
 class Handler:

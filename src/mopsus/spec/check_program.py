@@ -45,7 +45,7 @@ def bound_names(spec: Spec, event: Event, case: Branch) -> Iterator[tuple[str, P
     for part in (*case.points, *positive):
         if part.kind == "args":
             yield from ((name, part) for name in part.argument.bound())
-        elif (name := program.subject(part)) is not None and _is_parameter(spec, name):
+        elif (name := program.subject(part)) is not None and (_is_parameter(spec, name) or name in event.fields):
             yield name, part
 
 
@@ -70,14 +70,14 @@ def _check_names(spec: Spec, event: Event, findings: Findings) -> None:
     for part in _primitives(event.pointcut) if event.pointcut else ():
         names = part.argument.bound() if part.kind == "args" and part.argument else (program.subject(part),)
         for name in filter(None, names):
-            if name in event.parameters:
+            if name in event.names:
                 continue
             if _is_parameter(spec, name):
                 listed = ", ".join((*event.parameters, name))
                 message = f"event '{event.name}' does not list parameter '{name}'"
                 findings.error("SPEC-052", message, part.span, f"write {event.advice or 'before'}({listed})")
             elif part.kind == "args" or not _looks_like_class(name):
-                findings.unknown("SPEC-052", "parameter", name, event.parameters, part.span)
+                findings.unknown("SPEC-052", "parameter", name, event.names, part.span)
 
 
 def _looks_like_class(name: str) -> bool:
@@ -125,6 +125,6 @@ def _check_bound(spec: Spec, event: Event, case: Branch, findings: Findings) -> 
         if name in bound:
             findings.error("SPEC-051", f"'{name}' is bound twice", part.span, "bind each parameter once")
         bound[name] = part
-    for name in event.parameters:
+    for name in event.names:
         if name not in bound:
             findings.error("SPEC-051", f"nothing gives '{name}' a value", case.points[0].span, _BIND_HINT)

@@ -39,7 +39,7 @@ def mortals(cut: Cut) -> program.Pattern:
     point = cut.case.points[0]
     name = program.subject(point)
     declared = next((p.type for p in cut.spec.parameters if p.name == name), None)
-    pattern = point.argument if declared is None and name not in cut.event.parameters else parse_types(declared)
+    pattern = point.argument if declared is None and name not in cut.event.names else parse_types(declared)
     return tuple(program.Dotted(dotted.parts, len(dotted.parts) - 1) for dotted in pattern)
 
 

@@ -71,7 +71,7 @@ class Tap:
     event: str
     moment: Moment
     emit: Callable[..., object]
-    """The event of the monitor: takes the values of its parameters in declared order."""
+    """The event of the monitor: takes the values of its parameters and fields in declared order."""
     sources: tuple[Source, ...] = ()
     """By parameter of the event, in declared order."""
     types: tuple[Types, ...] = ()

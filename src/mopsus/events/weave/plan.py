@@ -149,9 +149,9 @@ class Cut:
         return any(pattern and not len(resolver.classes(pattern)) for pattern in self._parameter_types())
 
     def _parameter_types(self) -> list[Pattern]:
-        """By parameter of the event: what its values must be instances of; empty: anything."""
+        """By parameter and field of the event: what its values must be instances of; empty: anything."""
         declared = {parameter.name: parameter.type for parameter in self.spec.parameters}
-        return [parse_types(declared.get(name)) for name in self.event.parameters]
+        return [parse_types(declared.get(name)) for name in self.event.names]
 
     # ---- taps
 
@@ -184,7 +184,7 @@ class Cut:
             self.event.name,
             self.moment if moment is None else moment,
             self.emit,
-            tuple(self._source(name, created) for name in self.event.parameters),
+            tuple(self._source(name, created) for name in self.event.names),
             tuple(types),
             Admission(wanted) if wanted else None,
             target,
@@ -219,7 +219,7 @@ class Cut:
 
     def _filter(self, part: Pointcut, resolver: Resolver, code: FunctionType | None) -> Filter | bool | None:
         name = program.subject(part)
-        binds = name is not None and name in self.event.parameters
+        binds = name is not None and name in self.event.names
         match part.kind:
             case "within" if code is not None:
                 module, qualname = code.__module__ or "", code.__qualname__
@@ -378,7 +378,7 @@ class Cut:
     def subject_types(self, resolver: Resolver) -> Types:
         """What the subject of the join point must be, if it is not a parameter."""
         point = self.case.points[0]
-        if not point.argument or program.subject(point) in self.event.parameters:
+        if not point.argument or program.subject(point) in self.event.names:
             return None
         return resolver.classes(point.argument)
 
