@@ -41,6 +41,7 @@ BENCHMARKS = (
     "mtl",
     "memory",
     "churn",
+    "components_core",
     "components_offline",
     "peers",
 )

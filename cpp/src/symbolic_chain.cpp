@@ -33,7 +33,9 @@ Chains::Id Chains::begun(Id id, std::uint32_t unfolded) const {
     const auto& nodes = machine_.nodes;
     const auto& entered = forms_.unfoldings()[unfolded];
     const auto again = std::find_if(entered.begin(), entered.end(), [&](Number node) { return !nodes[node].flag; });
-    const auto begins = [&](Number node) { return nodes[node].flag && nodes[node].then == nodes[*again].then; };
+    // A variable leads to the mark of the beginning, or to what follows that.
+    const Number target = nodes[*again].then;
+    const auto begins = [&](Number node) { return nodes[node].flag && (node == target || nodes[node].then == target); };
     for (; id != 0; id = steps_[id - 1].before) {
         const auto& before = forms_.unfoldings()[steps_[id - 1].unfolded];
         if (std::any_of(before.begin(), before.end(), begins)) return id;

@@ -1,6 +1,7 @@
 """What a symbolic machine says, by its definition: slow, and obviously right.
 
-The state is a tree of `and`, `or` and obligations with all values that are known; nothing is shared, nothing is left out.
+The state is a tree of `and`, `or` and obligations with all values that are known; nothing is shared, nothing is
+left out.
 """
 
 from __future__ import annotations
@@ -52,9 +53,7 @@ def verdict_of(machine: SymbolicMachine, events: Sequence[tuple[int, tuple[Any, 
     for number, (letter, data) in enumerate(events, 1):
         if state is None:
             assert isinstance(node, Selection)
-            environment = (
-                act(machine, node.patterns, node.guard, data, {}) if node.letter == letter else None
-            )
+            environment = act(machine, node.patterns, node.guard, data, {}) if node.letter == letter else None
             if environment is None:
                 return None
             state = reach(machine, node.then, environment)
@@ -234,7 +233,7 @@ def equal(a: Any, b: Any) -> bool:
     if isinstance(a, str | bool) and isinstance(b, str | bool):
         a, b = (str(x).lower() if isinstance(x, bool) else x for x in (a, b))
         return str(a) == str(b) and not (isinstance(a, String) or isinstance(b, String) or _is_identifier(a, b))
-    if isinstance(a, tuple) and isinstance(b, tuple) or isinstance(a, list) and isinstance(b, list):
+    if (isinstance(a, tuple) and isinstance(b, tuple)) or (isinstance(a, list) and isinstance(b, list)):
         return len(a) == len(b) and all(map(equal, a, b))
     return type(a) is type(b) and a == b
 

@@ -68,7 +68,11 @@ class _Drawing:
 
     def formula(self, depth: int, loops: tuple[int, ...], known: tuple[int, ...], guarded: bool) -> int:
         """A formula in which `loops` may be entered again if it is guarded, and slots are `known`."""
-        kinds = ["truth"] + ["and", "modality", "modality", "loop"] * (depth > 0) + ["again"] * (2 * (guarded and loops != ()))
+        kinds = (
+            ["truth"]
+            + ["and", "modality", "modality", "loop"] * (depth > 0)
+            + ["again"] * (2 * (guarded and loops != ()))
+        )
         if self.linear and depth > 0:
             kinds += ["or"]
         match self.draw(st.sampled_from(kinds)):
@@ -97,7 +101,11 @@ class _Drawing:
         return tuple(self.pattern(known, bound, 2) for _ in range(count)), bound
 
     def pattern(self, known: tuple[int, ...], bound: list[int], depth: int) -> Pattern:
-        kinds = ["any", "bind", "literal"] + ["same"] * (len(known) + len(bound) > 0) + ["tuple", "list", "map"] * (depth > 0)
+        kinds = (
+            ["any", "bind", "literal"]
+            + ["same"] * (len(known) + len(bound) > 0)
+            + ["tuple", "list", "map"] * (depth > 0)
+        )
         match self.draw(st.sampled_from(kinds)):
             case "any":
                 return Any_()
