@@ -106,3 +106,13 @@ def test_python_in_guards_is_refused_on_request(mopsus, tmp_path):
     assert status == 2
     assert "contains Python code" in err
     assert mopsus("check", "jobs.hml", "jobs.log", "--no-code")[0] == 1
+
+
+def test_columns_of_fields_can_have_other_names(mopsus, tmp_path):
+    (tmp_path / "order.mop").write_text(
+        'Order(q) {\n    event put(q; n) : named("PUT") && bind(n = number)\n    shml : [put(n) when n < 0] ff\n}\n'
+    )
+    (tmp_path / "a.csv").write_text("event,q,number\nPUT,a,1\nPUT,b,-9\nother,a,-1\n")
+    (tmp_path / "a.jsonl").write_text('{"event": "PUT", "q": "b", "number": -9}\n')
+    assert mopsus("check", "order.mop", "a.csv", "--quiet")[0] == 1
+    assert mopsus("check", "order.mop", "a.jsonl", "--quiet")[0] == 1

@@ -80,12 +80,12 @@ def recognition(event: Event) -> Pointcut:
 
 
 def columns(event: Event) -> dict[str, str]:
-    """For each parameter of the event, the field of a trace row that holds its value."""
+    """For each parameter and field of the event, the column of a trace that holds its value."""
     bound: Mapping[str, str] = {}
     for part in conjuncts(event.pointcut):
         if part.kind == "bind":
             bound = {**bound, **dict(part.argument)}
-    return {parameter: bound.get(parameter, parameter) for parameter in event.parameters}
+    return {name: bound.get(name, name) for name in event.names}
 
 
 def holds(pointcut: Pointcut, name: str, row: Mapping[str, Any]) -> bool:

@@ -83,7 +83,7 @@ def _declared_types(rules: Iterable[tuple[Spec, EventRule]]) -> dict[str, Column
     for spec, rule in rules:
         types = {parameter.name: known.get(parameter.type or "") for parameter in spec.parameters}
         for parameter, column in rule.columns.items():
-            type = types[parameter]
+            type = types.get(parameter)
             if type is None:
                 continue
             other, by = found.setdefault(column, (type, spec.name))

@@ -27,7 +27,7 @@ CARRIED = (TIME, THREAD, LOCATION)
 
 @dataclass(frozen=True, slots=True)
 class TraceEvent:
-    """One event of a spec, with the values of its parameters."""
+    """One event of a spec, with the values of its parameters and fields."""
 
     name: str
     values: Mapping[str, Scalar]
@@ -42,12 +42,13 @@ class Recogniser:
     def __init__(self, spec: Spec, *, nameless: bool = False) -> None:
         self._nameless = nameless
         self._rules = rules_of(spec)
-        self._parameters = [parameter.name for parameter in spec.parameters]
+        parameters = [parameter.name for parameter in spec.parameters]
+        self._values = [*parameters, *dict.fromkeys(name for event in spec.events for name in event.fields)]
         # A value released may stand in any column that some event takes it from.
-        self._releasable: dict[str, list[str]] = {name: [] for name in self._parameters}
+        self._releasable: dict[str, list[str]] = {name: [] for name in parameters}
         for rule in self._rules:
             for name, column in rule.columns.items():
-                if column not in self._releasable[name]:
+                if name in self._releasable and column not in self._releasable[name]:
                     self._releasable[name].append(column)
         self.plain = all(rule.plain for rule in self._rules)
         self.names = (*(rule.event for rule in self._rules), RELEASE)
@@ -91,15 +92,15 @@ class Recogniser:
         )
         rows = indices.take(order)
         out = {EVENT: pa.DictionaryArray.from_arrays(events.take(order), pa.array(names, pa.string()))}
-        for parameter in self._parameters:
+        for value in self._values:
             parts = [
-                self._column(pa, pc, table, part, name, mapping, parameter)
+                self._column(pa, pc, table, part, name, mapping, value)
                 for part, name, mapping in zip(found, names, columns, strict=True)
             ]
             kinds = [part.type for part in parts if not pa.types.is_null(part.type)]
             if kinds:
                 parts = [part.cast(kinds[0]) for part in parts]
-                out[parameter] = pa.chunked_array(parts, kinds[0]).combine_chunks().take(order)
+                out[value] = pa.chunked_array(parts, kinds[0]).combine_chunks().take(order)
         out |= {name: table.column(name).take(rows) for name in CARRIED if name in table.column_names}
         if ROW in table.column_names:
             out[ROW] = table.column(ROW).take(rows)
@@ -110,9 +111,9 @@ class Recogniser:
     def _column(
         self, pa: Module, pc: Module, table: Table, rows: Array, event: str, mapping: Mapping[str, str], parameter: str
     ) -> Array:
-        """The values of a parameter in the rows of one event."""
+        """The values of a parameter or field in the rows of one event."""
         if event == RELEASE:
-            present = [name for name in self._releasable[parameter] if name in table.column_names]
+            present = [name for name in self._releasable.get(parameter, ()) if name in table.column_names]
             taken = [masks.plain_array(table.column(name).take(rows)) for name in present]
             return pc.coalesce(*taken) if taken else pa.nulls(len(rows))
         column = mapping.get(parameter)

@@ -59,7 +59,7 @@ def walk(pointcut: Pointcut) -> Iterator[Pointcut]:
 def _rule_of(event: Event) -> EventRule:
     for_traces = event.pointcut is None or all(part.kind in TRACE_POINTCUTS for part in walk(event.pointcut))
     pointcut = pointcuts.recognition(event) if for_traces else pointcuts.named(event.name)
-    columns = pointcuts.columns(event) if for_traces else {name: name for name in event.parameters}
+    columns = pointcuts.columns(event) if for_traces else {name: name for name in event.names}
     tests: list[Predicate] = [part.argument for part in walk(pointcut) if part.kind == "row"]
     fields = frozenset(name for test in tests for name in predicates.fields(test))
     texts = frozenset(name for test in tests for name in _texts(test))
