@@ -109,6 +109,17 @@ Shape make_shape(PyTypeObject* type) {
     return shape;
 }
 
+bool refers_to(PyObject* reference, PyObject* object) {
+#if PY_VERSION_HEX >= 0x030D0000
+    PyObject* found = nullptr;
+    if (PyWeakref_GetRef(reference, &found) < 0) PyErr_Clear();
+    Py_XDECREF(found);
+    return found == object;
+#else
+    return PyWeakref_GetObject(reference) == object;
+#endif
+}
+
 // Classes are looked at once. They are not kept alive, so another one may have come to lie where one was.
 const Shape& shape_of(PyTypeObject* type) {
     constexpr std::size_t most = 4096;
@@ -116,7 +127,7 @@ const Shape& shape_of(PyTypeObject* type) {
     static const Shape opaque;
     PyObject* self = reinterpret_cast<PyObject*>(type);
     if (const auto found = known.find(type); found != known.end()) {
-        if (PyWeakref_GetObject(found->second.owner) == self) return found->second;
+        if (refers_to(found->second.owner, self)) return found->second;
         Py_DECREF(found->second.owner);
         Py_XDECREF(found->second.fields);
         known.erase(found);
@@ -198,7 +209,7 @@ bool Encoder::integer(PyObject* object) {
         add_number(to, (static_cast<std::uint64_t>(number) << 1) ^ static_cast<std::uint64_t>(number >> 63));
         return true;
     }
-    PyObject* hexadecimal = _PyLong_Format(object, 16);
+    PyObject* hexadecimal = PyNumber_ToBase(object, 16);
     if (hexadecimal == nullptr) {
         PyErr_Clear();
         return false;
