@@ -97,6 +97,7 @@ def test_the_report_has_each_component(mopsus, files):
 
 
 def test_what_monitors_hear_can_be_told(mopsus, files):
+    (files / "a.log").write_text(LOG + BROKEN)
     _, _, err = mopsus("check", files / "jobs.hml", files / "a.log", "--verbose", "-q")
     assert err.splitlines() == [
         "jobs: <0.20.0> runs jobs:worker(3), and is monitored",
@@ -105,6 +106,8 @@ def test_what_monitors_hear_can_be_told(mopsus, files):
         "jobs: <0.20.0> fork(<0.20.0>,<0.21.0>,{jobs,helper,[1]})",
         "jobs: a component that runs jobs:helper(1) is not monitored",
         "jobs: <0.20.0> send(<0.20.0>,<0.30.0>,{left,2})",
+        "jobs: <0.20.0> send(<0.20.0>,<0.30.0>,{left,-1})",
+        f"jobs: rejection for component='<0.20.0>' at {files / 'a.log'} row 8",
     ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+import time
 from random import Random
 
 import pytest
@@ -302,6 +303,33 @@ def test_events_are_found_in_what_logging_writes() -> None:
     with pytest.raises(BadLineError) as caught:
         lines.parse_line("2026-11-16 06:08:12,250 INFO     [jobs] recv(<0.2.0>,Hello)")
     assert caught.value.offset == 40 + 13
+
+
+@pytest.mark.parametrize(
+    ("format", "line"),
+    [
+        ("%(threadName)s %(message)s", "Thread-1 (worker) recv(<0.2.0>,hello)"),
+        ("%(levelname)8s|%(name)-10s|%(message)s", "    INFO|jobs      |recv(<0.2.0>,hello)"),
+        (
+            "%(asctime)s.%(msecs)03d %(pathname)s:%(lineno)d %(message)s",
+            "2026-11-16 09:00:00.250 /a/b.py:12 recv(<0.2.0>,hello)",
+        ),
+        ("100%% %(process)d: %(message)s", '100% 77: {"event":"recv","subject":"<0.2.0>","message":{"$atom":"hello"}}'),
+        ("%(message)s", "  recv(<0.2.0>,hello)"),
+    ],
+)
+def test_formats_of_logging(format: str, line: str) -> None:
+    found = LoggingLines(format).parse_line(line)
+    assert found is not None
+    assert found[0][:4] == recv(Atom("hello"))[:4]
+
+
+def test_a_line_that_fits_nearly_costs_no_more() -> None:
+    lines = LoggingLines("%(name)s %(levelname)s %(threadName)s [%(processName)s] %(message)s")
+    start = time.perf_counter()
+    assert lines.parse_line("a " * 50_000) is None
+    assert lines.parse_line(" " * 100_000) is None
+    assert time.perf_counter() - start < 5
 
 
 def test_a_format_string_needs_a_message() -> None:

@@ -22,9 +22,17 @@ from mopsus.model.term import Pid
 Form: TypeAlias = Literal["text", "jsonl"]
 
 _FIELD = re.compile(r"%(?:\((\w+)\)[-+ #0]*\d*(?:\.\d+)?([sdifr])|%)")
-_NUMBER: Final = r"\s*-?\d+(?:\.\d+)?"
-_ASCTIME: Final = r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d+)?"
-_EVENT = re.compile(r"\s*(?:(?:fork|init|exit|send|recv)\s*\(|\{\s*\"event\"\s*:)")
+# Everything has a bound, so that a line that fits nearly takes no longer than others.
+_NUMBER: Final = r" {0,40}-?\d{1,40}(?:\.\d{1,40})?"
+_WORD: Final = r" {0,40}\S{1,300} {0,40}"
+_SHAPES: Final = {
+    "asctime": r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?",
+    "message": r"\s{0,40}(?:(?:fork|init|exit|send|recv)\s*\(|\{\s*\"event\"\s*:).*",
+    "threadName": ".{1,100}?",
+    "processName": ".{1,100}?",
+    "taskName": ".{1,100}?",
+}
+"""What stands for fields that are no plain words or numbers. A message counts only if it looks like an event."""
 
 
 class FormatStringError(MopsusError):
@@ -44,9 +52,9 @@ class LoggingLines:
     ) -> tuple[Occurrence, int] | None:
         """The event in the message of a line; None if there is none. `BadLineError` if what looks like one is not."""
         found = self._pattern.fullmatch(line)
-        message = found["message"] if found else ""
-        if found is None or not _EVENT.match(message):
+        if found is None:
             return None
+        message = found["message"]
         parse = jsonl.parse_line if message.lstrip().startswith("{") else text.parse_line
         try:
             return parse(message, time=_time(found.groupdict(), time), location=location)
@@ -79,7 +87,7 @@ def _pattern_of(format: str) -> re.Pattern[str]:
 
 
 def _group(name: str, letter: str, known: set[str]) -> str:
-    shape = _ASCTIME if name == "asctime" else _NUMBER if letter in "dif" else ".*" if name == "message" else ".*?"
+    shape = _SHAPES.get(name) or (_NUMBER if letter in "dif" else _WORD)
     if name in known:
         return f"(?:{shape})"
     known.add(name)

@@ -22,6 +22,8 @@ from mopsus.model.term import Pid
 from mopsus.monitor import Monitor
 from mopsus.spec.component import is_hml
 
+MOST_ACCOUNTS = 100_000
+
 OpenMonitor = Callable[[Spec, OnVerdict], Monitor]
 
 
@@ -69,12 +71,12 @@ class ComponentSession:
         self._dispatching = dispatching
         self.watched = [self._watch(spec, open_monitor, on_verdict) for spec in specs]
         self.accounts: list[Account] = []
-        """Of the components that are over, if they are wanted."""
+        """Of the components that are over, if they are wanted; only so many, because a log may be endless."""
         self.dispatcher = Dispatcher(
             [each.feed for each in self.watched],
             groups=dispatching.groups,
             roots=dispatching.roots,
-            on_end=self.accounts.append if dispatching.accounts else None,
+            on_end=self._note_end if dispatching.accounts else None,
             is_root=dispatching.is_root,
         )
         self._direct: DirectReader | None = None
@@ -85,12 +87,18 @@ class ComponentSession:
         self.beginnings: Counter[str] = Counter()
         """How often each log began: more than once if it was replaced or truncated."""
 
+    def _note_end(self, account: Account) -> None:
+        if len(self.accounts) < MOST_ACCOUNTS:
+            self.accounts.append(account)
+
     def _watch(self, spec: Spec, open_monitor: OpenMonitor, on_verdict: OnVerdict) -> Watched:
         undecided: Undecided | None = None
 
         def take(verdict: Verdict) -> None:
             if undecided is not None:
                 undecided.decide(verdict)
+            if self._dispatching.tell is not None:
+                self._dispatching.tell(str(verdict))
             on_verdict(verdict)
 
         monitor = open_monitor(spec, take)
