@@ -116,3 +116,16 @@ def test_columns_of_fields_can_have_other_names(mopsus, tmp_path):
     (tmp_path / "a.jsonl").write_text('{"event": "PUT", "q": "b", "number": -9}\n')
     assert mopsus("check", "order.mop", "a.csv", "--quiet")[0] == 1
     assert mopsus("check", "order.mop", "a.jsonl", "--quiet")[0] == 1
+
+
+def test_what_is_undecided_at_the_end(mopsus, tmp_path):
+    (tmp_path / "three.hml").write_text(
+        "with jobs:worker(_) check max X.([_]X), with jobs:worker(_) check [_]tt,"
+        "with jobs:worker(_) monitor [_]max X.([_]X)."
+    )
+    (tmp_path / "open.log").write_text("".join(LOG.splitlines(keepends=True)[:3]))
+    _, out, _ = mopsus("check", "three.hml", "open.log", "--json", "--at-end")
+    assert [(each["property"], each["presumed"]) for each in json.loads(out)["at_end"]] == [
+        ("worker", True),
+        ("worker_3", None),
+    ]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from mopsus.logics import CompiledSpec
+from mopsus.model import Verdict
 from mopsus.monitor import Monitor
 from mopsus.monitor.monitor import OnVerdict
 from mopsus.verdict import Endings, presume
+from mopsus.verdict.ends import binding_key
 
 
 class EndingMonitor(Monitor):
@@ -14,13 +16,20 @@ class EndingMonitor(Monitor):
     def __init__(
         self, compiled: CompiledSpec, on_verdict: OnVerdict, endings: Endings, *, history: int, allow_code: bool
     ) -> None:
-        super().__init__(compiled, on_verdict, history=history, allow_code=allow_code)
+        def decide(verdict: Verdict) -> object:
+            if verdict.final:
+                self._decided.add((verdict.property, binding_key(verdict.binding)))
+            return on_verdict(verdict)
+
+        super().__init__(compiled, decide, history=history, allow_code=allow_code)
         self._compiled = compiled
         self._endings: Endings | None = endings
+        self._decided: set[tuple[str, object]] = set()
 
     def close(self) -> None:
         endings, self._endings = self._endings, None
         if endings is not None:
             for presumption in presume(self._compiled, self.instances()):
-                endings.add(presumption)
+                if (presumption.property, binding_key(presumption.binding)) not in self._decided:
+                    endings.add(presumption)
         super().close()

@@ -88,13 +88,14 @@ def _reporting(spec: Spec, instances: list[Instance]) -> Iterator[Instance]:
     extended: set[frozenset[tuple[str, type, Value]]] = set()
     if mode is BindingMode.MAXIMAL:
         for binding, _ in instances:
-            items = _key(binding)
+            items = binding_key(binding)
             extended.update(frozenset(part) for size in range(len(items)) for part in combinations(items, size))
     for binding, states in instances:
         full = len(binding) == len(spec.parameters)
-        if full if mode is BindingMode.FULL else _key(binding) not in extended:
+        if full if mode is BindingMode.FULL else binding_key(binding) not in extended:
             yield binding, states
 
 
-def _key(binding: Mapping[str, Value]) -> frozenset[tuple[str, type, Value]]:
+def binding_key(binding: Mapping[str, Value]) -> frozenset[tuple[str, type, Value]]:
+    """Equal for equal values of the same types."""
     return frozenset((name, type(value), value) for name, value in binding.items())
