@@ -341,13 +341,17 @@ def test_interrupted_program_is_reported(folder):
     assert "KeyboardInterrupt" in err
 
 
-def test_no_files_are_left(folder):
-    before = set(os.listdir("/dev/shm"))
+@pytest.mark.parametrize("words", [("run", "--outline", "workers.hml"), ("component", "start")])
+def test_no_files_are_left(folder, words):
+    write(folder, "where.py", "import os; print(os.environ['MOPSUS_OUTLINE'])")
+    ended = run(*words, "--", "where.py", cwd=folder)
+    assert ended.stdout.startswith("/")
+    assert not os.path.exists(ended.stdout.strip())
+
+
+def test_what_a_killed_program_has_left_is_removed_by_the_next(folder):
+    write(folder, "killed.py", "import os; print(os.environ['MOPSUS_OUTLINE'], flush=True); os.kill(os.getpid(), 9)")
+    left = run("component", "start", "--", "killed.py", cwd=folder).stdout.strip()
+    assert os.path.exists(left)
     run("run", "--outline", "workers.hml", "--", "workers.py", cwd=folder)
-    assert not [
-        name for name in set(os.listdir("/dev/shm")) - before if (name.startswith("mopsus") and not _lives(name))
-    ]
-
-
-def _lives(name):
-    return any(entry.startswith("main.") for entry in os.listdir(f"/dev/shm/{name}"))
+    assert not os.path.exists(left)

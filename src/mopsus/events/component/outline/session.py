@@ -28,8 +28,8 @@ class Session:
     def create() -> Session:
         """A new one, for a program that is about to start."""
         for session in _all():
-            if session.main is not None and not is_running(session.main):
-                session.remove()  # the program was killed, and so was whoever watched it
+            if session.is_abandoned():
+                session.remove()
         session = Session(tempfile.mkdtemp(prefix=_prefix(), dir=_base()))
         _core.Board.create(session.board)
         return session
@@ -56,6 +56,14 @@ class Session:
     def set_main(self, pid: int) -> None:
         """Say which process is the program's first."""
         Path(self.folder, f"main.{pid}").touch()
+
+    def is_abandoned(self) -> bool:
+        """Was the program killed, and is nobody there who still reads what it told?"""
+        main = self.main
+        try:
+            return main is not None and not is_running(main) and not _core.Board.open(self.board).attended()
+        except OSError:  # somebody else removes it right now
+            return False
 
     def new_ring(self, generation: int) -> str:
         """The name of a ring of this process for a reader, while it is made; `publish` gives it its own."""
