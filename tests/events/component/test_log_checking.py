@@ -294,6 +294,13 @@ def test_both_kinds_of_specs_together(tmp_path: Path) -> None:
     ]
 
 
+def test_what_a_component_runs_may_be_said_behind_what_it_does(tmp_path: Path) -> None:
+    mop = "Worker(p) { event got(p) : recv(p, _) && runs(jobs.worker) ere : got @match }"
+    lines = ["recv(<0.20.0>,a)", "recv(<0.21.0>,b)", GOOD[0], "fork(<0.10.0>,<0.21.0>,{jobs,other,[]})"]
+    found, _ = check(specs_of(mop, "worker.mop"), [write(tmp_path / "a.log", lines)])
+    assert [each.binding["p"] for each in found] == ["<0.20.0>"]
+
+
 def test_a_log_says_where_in_the_program_it_happened(tmp_path: Path) -> None:
     events = [text.parse_line(line) for line in GOOD]
     lines = [

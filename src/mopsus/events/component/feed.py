@@ -120,6 +120,15 @@ class PointcutFeed:
         """All are monitored: which parts of which specs hear of one is for the pointcuts to say."""
         return function is None
 
+    @property
+    def asks(self) -> bool:
+        """Does it matter what a component runs?"""
+        return self._asks
+
+    def learn(self, component: Pid, function: Function) -> None:
+        """A component runs this, though its fork or init is yet to be heard of."""
+        self._functions.setdefault(component, _text(function))
+
     def start(self, component: Pid, function: Function, cause: Occurrence) -> None:
         """Not called, because nothing depends on it."""
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from mopsus.events.component.dispatch import Account, Orphan, Reason
-from mopsus.events.component.log.events import EventReader
+from mopsus.events.component.log.events import EventReader, functions_in
 from mopsus.events.component.log.merge import MergedBlock, merged_blocks
 from mopsus.events.component.log.read import (
     LogBlock,
@@ -84,6 +84,7 @@ def check_logs(
         dispatching = replace(dispatching, is_root=find_roots(sources))
     reader = EventReader(format, log_format, skip=bad_rows == "skip")
     run = _LogRun(specs, reader, on_verdict, open_monitor, dispatching, max_violations)
+    run.session.learn(lambda: functions_in(sources, reader))
     if len(sources) > 1 and not all(map(is_hml, specs)):
         return run.go(merged_blocks(sources, reader, note), [source.name for source in sources], report)
     return run.go(read_blocks(sources, note), [source.name for source in sources], report)
@@ -144,11 +145,11 @@ class _LogRun:
     ) -> None:
         self._reader = reader
         self._result = ComponentResult()
-        self._session: ComponentSession
+        self.session: ComponentSession
 
         def open_session(take: OnVerdict) -> ComponentSession:
-            self._session = ComponentSession(specs, open_monitor or _open_monitor, take, reader, dispatching)
-            return self._session
+            self.session = ComponentSession(specs, open_monitor or _open_monitor, take, reader, dispatching)
+            return self.session
 
         self._run: Run[LogBlock | MergedBlock] = Run(on_verdict, max_violations, open_session, self._result)
 
@@ -161,7 +162,7 @@ class _LogRun:
         endless: bool = False,
     ) -> ComponentResult:
         """Feed the blocks. To interrupt what is `endless` is the way to end it."""
-        run, session, result = self._run, self._session, self._result
+        run, session, result = self._run, self.session, self._result
         with closing(run), closing(blocks):
             run.go(blocks, report)
             result.interrupted = result.interrupted and not endless

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol, cast
 
@@ -11,9 +12,11 @@ from mopsus import _core
 from mopsus.events.component.log import jsonl, text
 from mopsus.events.component.log.logging_format import LoggingLines
 from mopsus.events.component.log.messages import BadLineError, LogError
-from mopsus.events.component.log.read import LogBlock, LogFormat, detect_log_format
+from mopsus.events.component.log.read import LogBlock, LogFormat, detect_log_format, read_blocks
 from mopsus.events.component.log.terms_file import TermsReader
 from mopsus.events.component.occurrence import Function, Kind, Occurrence
+from mopsus.events.trace.sources import Source, UnreadableError
+from mopsus.model import TraceError
 from mopsus.model.term import Pid
 
 EXAMPLES: Final = 5
@@ -65,9 +68,9 @@ class EventReader:
         self.text = False
         """Is the current log in text, which the core can read?"""
 
-    def sibling(self) -> EventReader:
+    def sibling(self, tally: Tally | None = None) -> EventReader:
         """A reader of another log of the same run."""
-        return EventReader(self._format, self._log_format, skip=self._skip, tally=self.tally)
+        return EventReader(self._format, self._log_format, skip=self._skip, tally=tally or self.tally)
 
     def begin(self, block: LogBlock) -> None:
         """A log begins with this block."""
@@ -148,3 +151,20 @@ def _plain_occurrence(found: tuple[int, str, str | None, Any, int], source: str,
         module, name, arguments = data
         data = Function(str(module), str(name), tuple(arguments))
     return Occurrence(_KINDS[kind], cast(Pid, subject), cast("Pid | None", other), data, None, source, number)
+
+
+def functions_in(sources: Sequence[Source], reader: EventReader) -> Iterator[tuple[Pid, Function]]:
+    """Who runs what in logs that can be read twice. What cannot be used is told when its turn comes."""
+    ahead = reader.sibling(Tally())
+    with suppress(TraceError, UnreadableError):
+        for block in read_blocks([each for each in sources if each.path is not None and each.path.is_file()], _unnoted):
+            if block.begins:
+                ahead.begin(block)
+            for occurrence, _ in ahead.events(block):
+                if isinstance(occurrence.data, Function):
+                    whose = occurrence.other if occurrence.kind is Kind.FORK else occurrence.subject
+                    yield cast(Pid, whose), occurrence.data
+
+
+def _unnoted(count: int) -> None:
+    """Nobody wants to hear how much is read ahead."""

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from mopsus.events.component.dispatch import Account, Dispatcher, Feed, Orphan, Roots
-from mopsus.events.component.feed import make_feed
+from mopsus.events.component.feed import PointcutFeed, make_feed
 from mopsus.events.component.log.direct import DirectReader
 from mopsus.events.component.log.events import EventReader
 from mopsus.events.component.log.merge import MergedBlock
 from mopsus.events.component.log.narrate import Narrator
 from mopsus.events.component.log.read import LogBlock
 from mopsus.events.component.log.undecided import Undecided
-from mopsus.events.component.occurrence import Occurrence
+from mopsus.events.component.occurrence import Function, Occurrence
 from mopsus.events.trace.session import Counts, OnVerdict
 from mopsus.model import Diagnostic, Spec, Verdict
 from mopsus.model.term import Pid
@@ -69,6 +69,8 @@ class ComponentSession:
     ) -> None:
         self._reader = reader
         self._dispatching = dispatching
+        self._asking: list[PointcutFeed] = []
+        """Those to which it matters what components run."""
         self.watched = [self._watch(spec, open_monitor, on_verdict) for spec in specs]
         self.accounts: list[Account] = []
         """Of the components that are over, if they are wanted; only so many, because a log may be endless."""
@@ -103,6 +105,8 @@ class ComponentSession:
 
         monitor = open_monitor(spec, take)
         feed = make_feed(spec, monitor)
+        if isinstance(feed, PointcutFeed) and feed.asks:
+            self._asking.append(feed)
         if is_hml(spec):
             feed = undecided = Undecided(spec, feed, keep=self._dispatching.at_end)
         if self._dispatching.tell is not None:
@@ -158,6 +162,13 @@ class ComponentSession:
         self.orphans = self.dispatcher.finish()
         if self._dispatching.accounts:
             self.accounts += self.dispatcher.accounts()
+
+    def learn(self, find: Callable[[], Iterable[tuple[Pid, Function]]]) -> None:
+        """Say beforehand what components run, if it matters to somebody: their forks may stand behind their events."""
+        if self._asking:
+            for component, function in find():
+                for feed in self._asking:
+                    feed.learn(component, function)
 
     def undecided(self) -> dict[str, dict[str, int]]:
         """By spec and property, how many components it is about have no final verdict."""
