@@ -79,6 +79,7 @@ def watch_program(
             status = process.wait()
     finally:
         session.remove()
+    _include_endings(reporting, sidecars)
     return Outcome(
         program=program.name,
         status=status if status >= 0 else 128 - status,
@@ -140,6 +141,15 @@ def _relay(
                 if key.data.gone:
                     selector.unregister(key.fd)
                     key.data.wait()
+
+
+def _include_endings(reporting: Reporting, sidecars: Sequence[Sidecar]) -> None:
+    from mopsus.verdict.ends import Ending
+
+    if reporting.endings is not None:
+        for sidecar in sidecars:
+            for ending in sidecar.last.endings if sidecar.last is not None else ():
+                reporting.endings.include(Ending(*ending))
 
 
 def _dismiss(session: Session) -> None:

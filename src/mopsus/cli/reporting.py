@@ -126,6 +126,11 @@ class Reporting:
             )
         return Monitor(compiled, on_verdict, history=self._history, allow_code=self._allow_code)
 
+    @property
+    def endings(self) -> Endings | None:
+        """What is presumed of the undecided when their monitors are closed, if that is wanted."""
+        return self._endings
+
     def report(self, verdict: Verdict) -> None:
         """Tell every report. Verdicts of components that are judged where they run come from many threads."""
         with self._turn:

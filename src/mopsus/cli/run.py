@@ -101,6 +101,9 @@ def run(
     from mopsus.events.weave.weaver import Weaver
     from mopsus.report import Options
 
+    if not outline and (when_full is not WhenFull.BLOCK or monitors_count > 1):
+        option = "--when-full" if when_full is not WhenFull.BLOCK else "--monitors"
+        raise CommandError(f"{option} is for --outline", hint="add --outline, or leave it out", code="CLI-005")
     spec_files, program = split(arguments, spec or (), module)
     loaded = load_specs(spec_files, at_end=at_end, allow_unmonitorable=allow_unmonitorable, first_match=first_match)
     reporting = Reporting(

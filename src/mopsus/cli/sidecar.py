@@ -65,6 +65,8 @@ class LastWord:
     """Some components whose events waited in vain: who, how many events, why."""
     orphan_count: int = 0
     damaged: int = 0
+    endings: list[tuple[str, str, bool | None, int, list[Mapping[str, Any]]]] = field(default_factory=list)
+    """What is presumed of the undecided: spec, property, truth, how many, and some of them."""
 
 
 class Sidecar:
@@ -163,10 +165,13 @@ class _Monitoring:
         from mopsus.events.component.feed import make_feed
         from mopsus.events.component.outline.watch import Watched
 
-        self._terms = terms
+        self._terms, self._endings = terms, reporting.endings
         self._send: Callable[[Mapping[str, Any]], None] = lambda message: None
         self._monitors: dict[str, Monitor] = {}
         self._watched: list[Watched] = []
+        if terms.groups and terms.monitors > 1 and len(reporting.specs) > 1:
+            hint = "check them one after the other, or with one monitor process"
+            raise OutlineError("groups of several specs cannot be shared out", hint=hint, code="OUTLINE-006")
         for spec in reporting.specs:
             each = Watched(spec, self._report, groups=terms.groups)
             self._monitors[spec.name] = monitor = reporting.open_monitor(spec, each.add)
@@ -221,9 +226,9 @@ class _Monitoring:
         collector.finish()
         orphans = watch.finish()
         last = LastWord(
-            lost=watch.lost,
-            incomplete=list(map(str, watch.incomplete))[:_SOME],
-            incomplete_count=len(watch.incomplete),
+            lost=watch.losses.lost,
+            incomplete=list(map(str, watch.losses.incomplete))[:_SOME],
+            incomplete_count=len(watch.losses.incomplete),
             orphans=[(str(each.component), each.events, each.reason) for each in orphans[:_SOME]],
             orphan_count=len(orphans),
             damaged=collector.damaged,
@@ -239,6 +244,10 @@ class _Monitoring:
         for monitor in self._monitors.values():
             monitor.close()
         last.stats = {name: asdict(monitor.stats()) for name, monitor in self._monitors.items()}
+        last.endings = [
+            (each.spec, each.property, each.truth, each.count, [dict(binding) for binding in each.examples])
+            for each in self._endings or ()
+        ]
         self._send({"last": asdict(last)})
 
 

@@ -56,6 +56,13 @@ class Endings:
         if len(ending.examples) < EXAMPLES:
             ending.examples.append(presumption.binding)
 
+    def include(self, other: Ending) -> None:
+        """Count what was counted elsewhere."""
+        key = (other.spec, other.property, other.truth)
+        ending = self._found.setdefault(key, Ending(*key))
+        ending.count += other.count
+        ending.examples += other.examples[: EXAMPLES - len(ending.examples)]
+
     def __iter__(self) -> Iterator[Ending]:
         order = {name: at for at, name in enumerate(dict.fromkeys(key[:2] for key in self._found))}
         rank = {False: 0, True: 1, None: 2}

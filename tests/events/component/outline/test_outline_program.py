@@ -103,6 +103,78 @@ def test_status_is_that_of_the_program(folder):
     assert ended.returncode == 1
 
 
+def test_what_is_undecided_at_the_end_is_the_same(folder):
+    write(
+        folder,
+        "end.mop",
+        """
+        End(p) {
+            event first(p) : send(p, _, 0)
+            event never(p) : send(p, _, 99)
+            ere : first+ never
+            @match
+        }
+        """,
+    )
+    at_end = []
+    for words in ((), ("--outline",), ("--outline", "--monitors", 2)):
+        run("run", *words, "--at-end", "--json", "-o", "report.json", "end.mop", "--", "workers.py", cwd=folder)
+        at_end.append(report(folder)["at_end"])
+    assert at_end[0] == at_end[1] == at_end[2]
+    assert at_end[0]
+
+
+@pytest.mark.parametrize("words", [("--when-full=drop",), ("--monitors", "2")])
+def test_options_of_outline_need_it(folder, words):
+    refused = run("run", *words, "workers.hml", "--", "workers.py", cwd=folder)
+    assert (refused.returncode, "--outline" in refused.stderr) == (2, True)
+
+
+def test_groups_of_several_specs_are_not_shared_out(folder):
+    words = ("run", "--outline", "--groups", "--monitors", 2, "workers.hml", "patient.hml", "--", "workers.py")
+    refused = run(*words, cwd=folder)
+    assert (refused.returncode, "OUTLINE-006" in refused.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("monitors", [1, 2])
+def test_groups(folder, monitors):
+    write(
+        folder,
+        "grouped.py",
+        """
+        import queue, threading
+
+        def helper(box):
+            box.put("from the helper")
+
+        def worker(box):
+            thread = threading.Thread(target=helper, args=(box,))
+            thread.start()
+            thread.join()
+
+        worker_thread = threading.Thread(target=worker, args=(queue.Queue(),))
+        worker_thread.start()
+        worker_thread.join()
+        """,
+    )
+    write(folder, "grouped.hml", "with grouped:worker(_) monitor max(X. and([_:_ ! _]ff, [_]X)).")
+    for groups in ((), ("--groups",)):
+        words = (
+            "run",
+            "--outline",
+            *groups,
+            "--monitors",
+            monitors,
+            "--json",
+            "-o",
+            "report.json",
+            "grouped.hml",
+            "--",
+        )
+        run(*words, "grouped.py", cwd=folder)
+        assert verdicts(report(folder))["grouped", "worker", "rejection"] == len(groups)
+
+
 def test_monitor_is_another_process(folder):
     write(
         folder,

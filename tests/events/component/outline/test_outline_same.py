@@ -35,6 +35,8 @@ Turns(p) {{
 class Specs:
     """What a monitor process needs to know of a command."""
 
+    endings = None
+
     def __init__(self, specs):
         self.specs = specs
 

@@ -10,6 +10,7 @@ MESSAGES = {
     "OUTLINE-003": "The monitor process ended before the program did; what the program did since was not checked.",
     "OUTLINE-004": "Events were lost, so nothing can be said of the components that they belong to.",
     "OUTLINE-005": "Events waited for the fork of their component, which never came.",
+    "OUTLINE-006": "Groups of components differ from spec to spec, so they cannot be shared among monitor processes.",
 }
 
 

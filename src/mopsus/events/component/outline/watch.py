@@ -26,6 +26,7 @@ GAP_ROW, JOINED_ROW = -1, -2
 but that of a component that was there already."""
 COMPONENT: Final = "component"
 """The parameter of specs that are about single components."""
+_MOST_NAMED: Final = 10_000
 JOINED: Final = "It had begun before it was watched; what it did until then is not known."
 
 
@@ -123,16 +124,29 @@ class Watched:
                 )
 
 
+class Losses:
+    """What was lost."""
+
+    def __init__(self) -> None:
+        self.lost = 0
+        """How many events, as far as that is known."""
+        self.incomplete: dict[Pid, None] = {}
+        """The first components of which something was lost."""
+
+    def count(self, components: Mapping[Pid, int]) -> None:
+        """Events of these components were lost."""
+        self.lost += sum(components.values())
+        if len(self.incomplete) < _MOST_NAMED:
+            self.incomplete.update(dict.fromkeys(components))
+
+
 class Watch:
     """Takes what a collector reads, and gives it to the monitors of all specs."""
 
     def __init__(self, watched: Sequence[Watched], *, groups: bool = False) -> None:
         self._watched = watched
         self._dispatcher = Dispatcher(watched, groups=groups)
-        self.lost = 0
-        """How many events were lost, as far as that is known."""
-        self.incomplete: dict[Pid, None] = {}
-        """The first components of which something was lost."""
+        self.losses = Losses()
 
     def post(self, occurrence: Occurrence) -> None:
         """Something happened."""
@@ -146,9 +160,7 @@ class Watch:
 
     def lose(self, components: Mapping[Pid, int]) -> None:
         """Events were lost."""
-        self.lost += sum(components.values())
-        if len(self.incomplete) < _MOST_NAMED:
-            self.incomplete.update(dict.fromkeys(components))
+        self.losses.count(components)
         for each in self._watched:
             each.lose(components)
 
@@ -163,8 +175,7 @@ class SharedWatch:
     def __init__(self, watched: Sequence[Watched], node: Node) -> None:
         self._everything = [each for each in watched if each.selects(None)]
         self._node = node
-        self.lost = 0
-        self.incomplete: dict[Pid, None] = {}
+        self.losses = Losses()
 
     def post(self, occurrence: Occurrence) -> None:
         """Something happened."""
@@ -183,9 +194,7 @@ class SharedWatch:
 
     def lose(self, components: Mapping[Pid, int]) -> None:
         """Events were lost."""
-        self.lost += sum(components.values())
-        if len(self.incomplete) < _MOST_NAMED:
-            self.incomplete.update(dict.fromkeys(components))
+        self.losses.count(components)
         for each in self._everything:
             each.lose(components)
         for component, count in components.items():
@@ -223,6 +232,3 @@ class WatchedComponent:
         """It is over."""
         for each in self._watched:
             each.end(self._component)
-
-
-_MOST_NAMED = 10_000
