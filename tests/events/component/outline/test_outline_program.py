@@ -108,9 +108,9 @@ def test_what_is_undecided_at_the_end_is_the_same(folder):
         folder,
         "end.mop",
         """
-        End(p) {
-            event first(p) : send(p, _, 0)
-            event never(p) : send(p, _, 99)
+        End {
+            event first : send(_, _, 0)
+            event never : send(_, _, 99)
             ere : first+ never
             @match
         }
