@@ -114,11 +114,10 @@ def check_guarded(formula: Formula, waiting: frozenset[str] = frozenset()) -> No
 
 @dataclass(frozen=True, slots=True)
 class Binder:
-    """A place that binds a data variable, and whether anything reads it."""
+    """A place that binds a data variable."""
 
     name: str
     offset: int
-    used: bool
 
 
 def unused_binders(whole: Whole) -> Iterator[Binder]:
@@ -146,7 +145,7 @@ def _unused_in(action: Action, then: Formula) -> Iterator[Binder]:
     for name, places in bound.items():
         # Two of a name in one pattern are compared with each other, which is a use.
         if len(places) == 1 and name not in read and not name.startswith("_"):
-            yield Binder(name, places[0], False)
+            yield Binder(name, places[0])
     yield from _unused(then)
 
 
