@@ -89,8 +89,8 @@ class _Tasks:
         return _core.Steps(coroutine, component, begin, end)
 
     def made(self, task: Any) -> None:  # noqa: ANN401 - a factory may make anything
-        """A task has been made."""
-        component = _component(task)
+        """A task has been made; an eager one may be done by now, and then has no coroutine (to ask crashes 3.12.1)."""
+        component = None if task.done() else _component(task)
         if component is not None:
             component.name = task.get_name()
             COMPONENTS.add(task, component)
