@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from mopsus.model import MopsusError, Severity, Spec, Verdict, WitnessEvent
     from mopsus.monitor import Monitor
     from mopsus.spec import event, load, param, parse, property, specification, var
+    from mopsus.spec.hml.predicates import predicate
 
 __all__ = [
     "Monitor",
@@ -30,6 +31,7 @@ __all__ = [
     "mailbox",
     "param",
     "parse",
+    "predicate",
     "property",
     "specification",
     "var",
@@ -46,5 +48,6 @@ if not TYPE_CHECKING:  # a type checker must see the names above, and no others
             "model": "MopsusError Severity Spec Verdict WitnessEvent",
             "monitor": "Monitor",
             "spec": "event load param parse property specification var",
+            "spec.hml.predicates": "predicate",
         },
     )

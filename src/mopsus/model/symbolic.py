@@ -212,16 +212,25 @@ class SymbolicMachine(Machine):
     """Values of different types are ordered; otherwise to compare them is an error, which makes a guard false."""
     limit: int = 100_000
     """How many obligations an instance may have; one that has more is exhausted."""
+    restart: frozenset[str] = frozenset()
+    """Categories whose handler may start the machine over."""
 
     def has_code(self) -> bool:
         """Is there Python in its guards?"""
-        return any(
-            isinstance(part, PythonTest)
+        stack = [
+            part
             for node in self.nodes
             if isinstance(node, Modality | Selection)
             for parts in node.guard
             for part in parts
-        )
+        ]
+        while stack:
+            part = stack.pop()
+            if isinstance(part, PythonTest):
+                return True
+            if isinstance(part, Operation):
+                stack += part.operands
+        return False
 
     def reportable(self) -> frozenset[str]:
         possible = set() if self.linear else {INCONCLUSIVE}

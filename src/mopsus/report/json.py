@@ -113,8 +113,9 @@ def json_verdict(verdict: Verdict) -> dict[str, Any]:
 def json_value(value: Value) -> Any:  # noqa: ANN401 - JSON data has no narrower type
     """A value as JSON data.
 
-    What JSON has, is itself; atoms and identifiers are texts; a tuple is an array; a mapping is `{map}` with an array of
-    its pairs; an object is `{type, serial, repr}`. Anything else (bytes, huge integers and strings, infinities) is `{type, repr}`.
+    What JSON has, is itself; atoms and identifiers are texts; a tuple is an array; a mapping is `{map}` with an array
+    of its pairs; an object is `{type, serial, repr}`. Anything else (bytes, huge integers and strings, infinities) is
+    `{type, repr}`.
     """
     if value is None or isinstance(value, bool):
         return value

@@ -68,4 +68,5 @@ MESSAGES: dict[str, str] = {
     "SPEC-062": "Warning: a modifier is repeated.",
     "SPEC-063": "Warning: a modifier that speaks of parameters stands at a specification that has none.",
     "SPEC-070": "Forms of an `.hml` text are not begun, separated or ended as they must be.",
+    "SPEC-071": "A function has a name that guards of `.hml` texts cannot call.",
 }

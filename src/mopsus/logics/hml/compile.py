@@ -28,15 +28,17 @@ from mopsus.logics.hml.formula import (
     Wildcard,
     subformulas,
 )
-from mopsus.logics.hml.guards import python_test
+from mopsus.logics.hml.guards import predicate_test, python_test
 from mopsus.logics.hml.printer import print_modality
 from mopsus.logics.hml.scope import NOTHING, Scope, check_guarded
+from mopsus.logics.hml.values import FUNCTIONS
 from mopsus.logics.logic import FormulaError, Request
 from mopsus.logics.tree import unknown_event
 from mopsus.model import Code, SymbolicMachine, symbolic
 from mopsus.model.machine import EXHAUSTED
 from mopsus.model.symbolic import ACCEPTANCE, INCONCLUSIVE, REJECTION
 from mopsus.spec.hml.events import SHAPES
+from mopsus.spec.hml.predicates import PREDICATES
 
 TRUTH: Mapping[str, bool | None] = {REJECTION: False, ACCEPTANCE: True, INCONCLUSIVE: None}
 
@@ -76,6 +78,7 @@ def compile_whole(reading: Reading, whole: Whole, request: Request) -> SymbolicM
         linear=reading.linear,
         first_match=request.first_match and not reading.linear,
         erlang_order=whole.selection is not None,
+        restart=goal if request.interrupted else request.restart,
     )
 
 
@@ -268,6 +271,8 @@ class _Builder:
                 return (
                     _made("[]", operands) if rest is None else _made("[|]", [*operands, self._expression(rest, scope)])
                 )
+            case Call(name) if name in PREDICATES and name not in FUNCTIONS:
+                return predicate_test(term, scope)
             case Call(operator, operands, offset) if operator not in ("++", "--"):
                 return symbolic.Operation(operator, tuple(self._expression(each, scope) for each in operands))
         raise _illegal(term)

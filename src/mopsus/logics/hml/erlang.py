@@ -29,6 +29,7 @@ from mopsus.logics.logic import FormulaError
 from mopsus.logics.text import Cursor, Kind, Token, suggestion
 from mopsus.logics.tree import MAX_DEPTH
 from mopsus.model.term import Atom, Pid, Reference, String
+from mopsus.spec.hml.predicates import PREDICATES
 
 WORDS = "with when tt ff max and or andalso orelse not xor div rem bnot band bor bxor bsl bsr"
 """No atom is written like one of these, unless in quotes."""
@@ -355,17 +356,17 @@ class _ErlangSyntax(Syntax):
 
     def _call(self) -> Term:
         name = self.cursor.need(ATOM)
-        if str(name) not in FUNCTIONS:
+        if str(name) not in FUNCTIONS and str(name) not in PREDICATES:
             raise FormulaError(
                 f"there is no guard function '{name}'",
                 offset=name.start,
                 length=len(name),
-                hint=suggestion(name, FUNCTIONS),
+                hint=suggestion(name, (*FUNCTIONS, *PREDICATES)),
                 code="LOGIC-074",
             )
         self.cursor.need("(")
         operands = self._terms(")")
-        if len(operands) != FUNCTIONS[str(name)]:
+        if str(name) in FUNCTIONS and len(operands) != FUNCTIONS[str(name)]:
             raise FormulaError(
                 f"'{name}' takes {FUNCTIONS[str(name)]}, not {len(operands)}",
                 offset=name.start,

@@ -18,6 +18,7 @@ from mopsus.logics.logic import FormulaError
 from mopsus.logics.text import suggestion
 from mopsus.model import Code
 from mopsus.model.symbolic import PythonTest
+from mopsus.spec.hml.predicates import PREDICATES
 
 
 def python_test(guard: PythonGuard, scope: Scope, imports: tuple[Code, ...]) -> PythonTest:
@@ -39,6 +40,18 @@ def python_test(guard: PythonGuard, scope: Scope, imports: tuple[Code, ...]) -> 
     tree = ast.parse(f"lambda {', '.join(read)}: (\n{guard.text}\n)", mode="eval")
     function = eval(compile(tree, "<guard>", "eval"), namespace)
     return PythonTest(function, tuple(scope.slots[name] for name in read), guard.text)
+
+
+def predicate_test(call: Call, scope: Scope) -> PythonTest:
+    """The call of a predicate, as a function of slots; `FormulaError` if it is of anything but variables."""
+    slots: list[int] = []
+    for operand in call.operands:
+        if not isinstance(operand, Name):
+            message, hint = f"'{call.operator}' is a Python function and takes variables", "bind the value to one"
+            raise FormulaError(message, offset=operand.offset, hint=hint, code="LOGIC-074")
+        slots.append(scope.slot(operand.name, operand.offset))
+    text = f"{call.operator}({', '.join(each.name for each in call.operands if isinstance(each, Name))})"
+    return PythonTest(PREDICATES[call.operator], tuple(slots), text)
 
 
 _COMPARED: dict[type[ast.cmpop], str] = {

@@ -23,8 +23,9 @@ from mopsus.logics.hml.formula import (
     TupleTerm,
     Wildcard,
 )
-from mopsus.logics.hml.values import GuardError, apply, exactly_equal, plain, truth
+from mopsus.logics.hml.values import FUNCTIONS, GuardError, apply, exactly_equal, plain, truth
 from mopsus.spec.hml.events import SHAPES
+from mopsus.spec.hml.predicates import PREDICATES
 
 Environment: TypeAlias = "Mapping[str, object]"
 Happening: TypeAlias = "tuple[str, tuple[object, ...]]"
@@ -146,6 +147,11 @@ def value_of(term: Term, environment: Environment) -> object:
             return truth(value_of(left, environment)) and value_of(right, environment)
         case Call("orelse", (left, right)):
             return truth(value_of(left, environment)) or value_of(right, environment)
+        case Call(name, operands) if name in PREDICATES and name not in FUNCTIONS:
+            try:
+                return bool(PREDICATES[name](*(value_of(operand, environment) for operand in operands)))
+            except Exception as error:  # whatever the function raises
+                raise GuardError from error
         case Call(operator, operands):
             return apply(operator, [value_of(operand, environment) for operand in operands])
     raise GuardError
