@@ -325,3 +325,31 @@ def test_inline_hears_what_a_dispatcher_delivers(events, first, second, groups):
         dispatcher.post(event)
     dispatcher.finish()
     assert [feed.heard for feed in ours] == [feed.heard for feed in theirs]
+
+
+def test_with_pytest(tmp_path):
+    (tmp_path / "answers.hml").write_text(
+        "with test_answers:serve(_) monitor max X.([_ <- _]X and [_ ? _][_:_ ! 2]ff)."
+    )
+    (tmp_path / "test_answers.py").write_text(
+        "import queue, threading\n"
+        "def serve(box):\n"
+        "    box.get(); box.put(2)\n"
+        "def test_it():\n"
+        "    box = queue.Queue(); box.put(1)\n"
+        "    thread = threading.Thread(target=serve, args=(box,)); thread.start(); thread.join()\n"
+    )
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "--mopsus",
+        "answers.hml",
+        "--mopsus-fail",
+        "-p",
+        "no:cacheprovider",
+    ]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1, done.stdout
+    assert "answers/serve  rejection" in done.stdout
