@@ -1,0 +1,92 @@
+"""A server of threads and queues, watched from within: replies go to who asked, against the same server as it is."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from harness import Goal, Row, Side, Timing, measure, quotients
+
+import mopsus
+
+REQUESTS = 10_000
+CLIENTS = 4
+ROUNDS = 31
+PROPERTY = """
+% A reply goes to the client that asked, and to nobody else.
+with components_inline:serve(_)
+monitor
+  max(X. and(
+    [_ <- _, components_inline:serve(_)]X,
+    [_ ? {Client, _}]and(
+      [_:To ! _ when To =/= Client]ff,
+      [_:To ! _ when To =:= Client]X))).
+"""
+
+
+def serve(inbox: queue.Queue[Any]) -> None:
+    """Answer until there is nobody to answer."""
+    while True:
+        client, number = inbox.get()
+        if client is None:
+            return
+        client.put(number + 1)
+
+
+def ask(inbox: queue.Queue[Any], requests: int) -> None:
+    """Send requests, and wait for each reply."""
+    mine: queue.Queue[int] = queue.Queue()
+    for number in range(requests):
+        inbox.put((mine, number))
+        assert mine.get() == number + 1
+
+
+def session(requests: int) -> None:
+    """A server and its clients, from beginning to end."""
+    inbox: queue.Queue[Any] = queue.Queue()
+    server = threading.Thread(target=serve, args=(inbox,))
+    clients = [threading.Thread(target=ask, args=(inbox, requests // CLIENTS)) for _ in range(CLIENTS)]
+    for thread in (server, *clients):
+        thread.start()
+    for thread in clients:
+        thread.join()
+    inbox.put((None, 0))
+    server.join()
+
+
+def rows(scale: float) -> list[Row]:
+    """All rows of this benchmark."""
+    requests = max(CLIENTS, int(REQUESTS * scale))
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "replies.hml"
+        path.write_text(PROPERTY, encoding="utf-8")
+        return [_row(path, requests, history) for history in (0, 32)]
+
+
+def _row(path: Path, requests: int, history: int) -> Row:
+    def watched(_: object) -> None:
+        with mopsus.weave(path, history=history) as watch:
+            session(requests)
+            assert watch.monitors["replies"].stats().seen["send"] == requests // CLIENTS * CLIENTS
+        assert not any(verdict.violation for verdict in watch.verdicts)
+
+    sides = {"plain": Side(lambda _: session(requests)), "watched": Side(watched)}
+    timings = measure(sides, rounds=ROUNDS)
+
+    def per_request(timing: Timing) -> list[float]:
+        return [seconds / requests * 1e6 for seconds in timing.seconds]
+
+    ours, plain = per_request(timings["watched"]), per_request(timings["plain"])
+    return Row(
+        case=f"request and reply, {CLIENTS} clients, history {history or 'off'}",
+        unit="µs per request",
+        ours=median(ours),
+        base="the program as it is",
+        theirs=median(plain),
+        ratio=quotients(ours, plain),
+        goal=Goal("≤", 1.3),
+    )
