@@ -134,7 +134,8 @@ std::shared_ptr<const Machine> make_symbolic(nb::tuple arguments) {
     const auto categories = nb::cast<std::vector<std::int32_t>>(arguments[12]);
     if (categories.size() != machine->categories.size()) throw nb::value_error("a category for each verdict");
     std::copy(categories.begin(), categories.end(), machine->categories.begin());
-    machine->alive = nb::cast<std::vector<Mask>>(arguments[13]);
+    machine->restarts = nb::cast<bool>(arguments[13]);
+    machine->alive = nb::cast<std::vector<Mask>>(arguments[14]);
     return machine;
 }
 

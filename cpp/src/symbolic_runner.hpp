@@ -24,7 +24,7 @@ protected:
     using Number = SymbolicMachine::Number;
     using Node = SymbolicMachine::Node;
 
-    // Of every instance that has been decided. It costs nothing.
+    // Of every instance that has been decided and that nobody starts over. It costs nothing.
     static constexpr Word kDecided = 0;
     static constexpr std::uint8_t kSilent = SymbolicMachine::kVerdicts;  // nothing is said
 

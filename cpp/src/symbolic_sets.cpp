@@ -305,8 +305,13 @@ std::size_t SetRunner::bytes() const {
 
 Word SetRunner::decide(Word word, std::uint8_t verdict) {
     chains_.finish();
-    end(word);
     say(verdict);
+    if (machine_.restarts) {
+        clear(states_[word]);
+        states_[word].phase = Phase::Decided;
+        return word | kNotable;
+    }
+    end(word);
     return kDecided | kNotable;
 }
 
@@ -328,8 +333,9 @@ void SetRunner::load(FrameId frame, const std::uint64_t* values) {
 
 Word SetRunner::step_first(Word word, EventId event, Origin& origin) {
     State& state = states_[word];
-    if (state.phase == Phase::Decided) {  // as a snapshot has it
-        end(word);
+    if (state.phase == Phase::Decided) {
+        if (machine_.restarts) return word;
+        end(word);  // a snapshot had it
         return kDecided;
     }
     const Transition& lead = selects() ? leads_[machine_.root] : leads_.back();

@@ -284,8 +284,13 @@ void TreeRunner::end(Word word) {
 }
 
 Word TreeRunner::decide(Word word, std::uint8_t verdict) {
-    end(word);
     say(verdict);
+    if (machine_.restarts) {
+        release(states_[word].root);
+        states_[word] = {Phase::Decided, kTrue};
+        return word | kNotable;
+    }
+    end(word);
     return kDecided | kNotable;
 }
 
@@ -301,8 +306,9 @@ Word TreeRunner::settle(Word word, Id root) {
 }
 
 Word TreeRunner::step_first(Word word, EventId event, Origin& origin) {
-    if (states_[word].phase == Phase::Decided) {  // as a snapshot has it
-        end(word);
+    if (states_[word].phase == Phase::Decided) {
+        if (machine_.restarts) return word;
+        end(word);  // a snapshot had it
         return kDecided;
     }
     if (!selects()) return settle(word, states_[word].root);

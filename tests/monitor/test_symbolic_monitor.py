@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 from oracle.randomly import GOAL
 
+import mopsus
 from mopsus.logics import CompiledSpec
 from mopsus.model import Event, MopsusError, ObjectRef, Parameter, Property, Severity, Spec, TraceError
 from mopsus.model.symbolic import (
@@ -377,6 +378,15 @@ def test_data_that_nobody_needs_is_not_kept():
     del things
     gc.collect()
     assert [each() for each in gone] == [None] * 3
+
+
+@pytest.mark.parametrize("logic", ["shml : [put(1)] ff", "maxhml : [put(1)] ff or <get(_)> tt"])
+def test_a_handler_may_start_an_instance_over(logic):
+    spec = mopsus.parse(f"S(p) {{ event put(p; x)\n event get(p; x)\n {logic}\n @rejection {{ __RESET }} }}")["S"]
+    monitor = Monitor(spec)
+    for _ in range(3):
+        monitor.event("put")("a", 1)
+    assert categories(monitor) == ["rejection"] * 3
 
 
 # ---- snapshots ----

@@ -92,6 +92,7 @@ struct SymbolicMachine final : Machine {
     bool erlang_order = true;
     Number limit = 100'000;                      // obligations of one instance
     std::array<std::int32_t, kVerdicts> categories{-1, -1, -1, -1};  // -1: not reported
+    bool restarts = false;                       // somebody may start an instance over that is decided
     std::vector<Mask> alive;                     // parameter sets that lead to a report
     std::vector<Term> constants;                 // kept: the values above that are no words
 

@@ -94,6 +94,7 @@ def lay_out(machine: SymbolicMachine, numbers: Mapping[str, int], alive: list[in
         machine.erlang_order,
         machine.limit,
         [numbers.get(verdict, -1) for verdict in VERDICTS],
+        bool(machine.restart),
         alive,
     )
 
