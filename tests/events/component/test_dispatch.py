@@ -263,6 +263,16 @@ def test_a_root_can_say_what_it_runs() -> None:
     assert shown == [(ROOT, "init"), (ROOT, "recv")]
 
 
+def test_nobody_waits_where_nobody_selects() -> None:
+    feed = Everything()
+    dispatcher = Dispatcher([feed])
+    for occurrence in events("recv 20; recv 99; fork 10 20 worker; exit 20; recv 20"):
+        dispatcher.post(occurrence)
+        assert dispatcher.waiting == (occurrence.kind is Kind.RECV and len(feed.heard) == 5)
+    assert dispatcher.finish() == []
+    assert (len(feed.heard), dispatcher.heard) == (5, 5)
+
+
 def test_groups_need_forks() -> None:
     with pytest.raises(ValueError, match="forks"):
         Dispatcher([], groups=True, roots=None)

@@ -93,7 +93,8 @@ class Dispatcher:
 
     `roots` are the components that are there from the beginning; of them it is not known what they run, unless they
     have an init. With "auto", a component becomes known by its fork or its init, whichever comes first, and those that
-    have neither are the roots. None is for logs without forks: every component is a root.
+    have neither are the roots. None is for logs without forks: every component is a root. Who knows the whole log can
+    say by `is_root` who has neither, so that nobody has to wait for its end.
 
     With `groups`, a component that a feed does not select joins the group of its parent, and the monitor of the
     group's leader hears of it, as in detectEr. Without, it is not monitored.
@@ -161,6 +162,8 @@ class Dispatcher:
 
     def finish(self) -> list[Orphan]:
         """Nothing more will come. Those that no fork made are roots; what is then still undelivered is told."""
+        if not self._feeds:
+            return []
         if self._auto:
             self._find_roots()
             self._drain()
@@ -229,7 +232,8 @@ class Dispatcher:
         subject = occurrence.subject
         if subject in self._lost or subject in self._backlog:
             return None
-        if self._forkless and subject not in self._over:
+        # Where nobody selects components, nothing is gained by waiting.
+        if (self._forkless or not self._feeds) and subject not in self._over:
             return self._make_root(subject)
         if self._is_root is not None and self._is_root(subject) and subject not in self._over:
             return self._make_root(subject)
@@ -250,6 +254,8 @@ class Dispatcher:
         known = self._known.get(child)
         if known is not None:
             known.forked = True
+            if not self._feeds:
+                known.account.function = cast(Function, fork.data)
         elif self._over.get(child) is False:
             self._over[child] = True  # it made itself known by its init, and was over before its fork came
         else:
