@@ -46,6 +46,7 @@ TreeRunner::Id TreeRunner::take(Kind kind) {
 
 void TreeRunner::release(Id id) {
     if (id <= kTrue || --items_[id].owners != 0) return;
+    if (items_[id].kind == Kind::Leaf) return free_item(id);
     gone_.push_back(id);
     while (!gone_.empty()) {
         const Id next = gone_.back();
@@ -238,6 +239,8 @@ TreeRunner::Id TreeRunner::advance(Id id, EventId event) {
         }
         result = join(kind, parts_, from);
     }
+    // Nobody asks again for what has one owner, unless it is to be explained.
+    if (items_[id].owners == 1 && !chains_.on()) return result;
     items_[id].turn = turn_;
     items_[id].result = result;
     share(result);
