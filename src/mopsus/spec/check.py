@@ -19,6 +19,9 @@ from mopsus.spec.program import is_program
 FLAGS = ("connected", "suffix", "perthread", "unsynchronized", "decentralized")
 MODIFIERS = (*(mode.value for mode in BindingMode), *FLAGS)
 
+MAX_FIELDS = 32
+"""No event carries more values beside its parameters."""
+
 Places = Mapping[tuple[str, str], Span]
 """Where an event names a parameter, by event and parameter; for findings more exact than the event's own place."""
 
@@ -95,6 +98,9 @@ def _check_event(spec: Spec, event: Event, findings: Findings, places: Places) -
             findings.unknown("SPEC-036", "parameter", name, known, span)
         elif name in event.parameters[:number]:
             findings.error("SPEC-037", f"event '{event.name}' binds '{name}' twice", span, "name it once")
+    if len(event.fields) > MAX_FIELDS:
+        hint = "put several values into one: a tuple or a mapping"
+        findings.error("SPEC-056", f"event '{event.name}' has more than {MAX_FIELDS} fields", event.span, hint)
     for number, name in enumerate(event.fields):
         span = places.get((event.name, name), event.span)
         if name in known:

@@ -360,3 +360,35 @@ def test_events_of_components_are_those_of_the_language():
     spec = next(iter(parse("with m:f() monitor ff.", "case.hml").values()))
     assert {event.name: event.fields for event in spec.events} == FIELDS
     assert [event.name for event in spec.events if event.creation] == ["start"]
+
+
+def test_long_lists_of_clauses_are_compiled_in_little_time():
+    clauses = " and ".join(f"[_ ? A when A =:= {number}]X" for number in range(1000))
+    machine = compile_formula("shml", f"with m:f() monitor max X.({clauses})", None).machines[0]
+    assert len(machine.nodes) > 1000
+
+
+WORDS = """
+with monitor check when and or max X . ( ) [ ] { } < > tt ff _ ? ! : ** -> A a 1 2.5 , ; =:= > + - not | ^A recv(x) recv
+andalso is_atom(A) element(1,A) max X.( [_ ? A] [_ ? A when A > 1] X
+"""
+PIECES = WORDS.split()
+FRAMES = (
+    "{}",
+    "with m:f(A) check {}",
+    "with m:f(A) monitor [{}]ff",
+    "[{}]ff",
+    "with m:f(A) check max X.({})",
+    "[recv(x) when {}]ff",
+    "with m:f(A) when {} check ff",
+)
+
+
+@given(st.sampled_from(FRAMES), st.lists(st.sampled_from(PIECES), max_size=14).map(" ".join), st.booleans())
+def test_any_formula_is_compiled_or_refused(frame, text, linear):
+    try:
+        compiled = compile_formula("maxhml" if linear else "shml", frame.replace("{}", text), None)
+    except LogicError as error:
+        assert error.diagnostics  # noqa: PT017 - that there is an error is not the point
+    else:
+        assert compiled.machines

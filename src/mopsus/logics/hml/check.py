@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 from mopsus.logics.hml.formula import (
     Action,
@@ -33,7 +32,7 @@ from mopsus.logics.logic import Request
 from mopsus.model import Remark
 from mopsus.spec.hml.events import FIELDS
 
-MAX_CLAUSES = 100
+MAX_CLAUSES = 50
 """Of a longer list of clauses only so many are compared with each other."""
 
 _OFTEN = ("fork", "send", "recv")
@@ -208,11 +207,16 @@ def _clauses(formula: Formula) -> Iterator[Modality]:
 
 
 def _covered(clauses: Sequence[Action]) -> bool:
-    """Is every event of a kind surely the subject of one of these clauses?"""
+    """Is every event of a kind surely the subject of one of these clauses?
+
+    It is if one of them takes all, or if two have guards of one comparison each, one of which is true when the other
+    is not.
+    """
     open_ = [clause for clause in clauses if _fits_all(clause)]
     if any(clause.guard is None for clause in open_):
         return True
-    return any(_complementary(one, other) for one, other in combinations(open_, 2))
+    comparisons = {part for clause in open_ for part in _only_comparison(clause)}
+    return any(negated(part) in comparisons for part in comparisons)
 
 
 def _fits_all(action: Action) -> bool:
@@ -222,11 +226,10 @@ def _fits_all(action: Action) -> bool:
     return all(isinstance(pattern, Wildcard | DataName) for pattern in patterns) and len(names) == len(set(names))
 
 
-def _complementary(one: Action, other: Action) -> bool:
-    """Is one of two guards on the same values always true? Only for single comparisons that exclude each other."""
-    first, second = _pair(one, other)
-    known: Substitution = {}
-    single = all(len(guard) == 1 and len(guard[0]) == 1 for guard in (first.guard, second.guard))
-    if not single or not unify(first.pattern, second.pattern, known):
-        return False
-    return negated(substituted(first.guard[0][0], known)) == substituted(second.guard[0][0], known)
+def _only_comparison(action: Action) -> Iterator[Term]:
+    """The guard, if it is a single comparison, with fields instead of the variables that stand for them."""
+    guard = conditions(action.guard)
+    if len(guard) == 1 and len(guard[0]) == 1:
+        fields = enumerate(action.patterns or ())
+        known = {field.name: DataName(f"{number}") for number, field in fields if isinstance(field, DataName)}
+        yield substituted(guard[0][0], {**known})
