@@ -100,7 +100,7 @@ def _check_event(spec: Spec, event: Event, findings: Findings, places: Places) -
             findings.error("SPEC-037", f"event '{event.name}' binds '{name}' twice", span, "name it once")
     if len(event.fields) > MAX_FIELDS:
         hint = "put several values into one: a tuple or a mapping"
-        findings.error("SPEC-056", f"event '{event.name}' has more than {MAX_FIELDS} fields", event.span, hint)
+        findings.error("SPEC-059", f"event '{event.name}' has more than {MAX_FIELDS} fields", event.span, hint)
     for number, name in enumerate(event.fields):
         span = places.get((event.name, name), event.span)
         if name in known:
