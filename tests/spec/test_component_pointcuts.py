@@ -1,7 +1,7 @@
 """Pointcuts of what components do: what may be written, how it is printed, what is refused and why."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mopsus
@@ -116,6 +116,7 @@ patterns = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(patterns, min_size=1, max_size=2))
 def test_what_is_printed_is_read_again(texts):
     alternatives = " || ".join(f"send(p, _, (m, {text}))" for text in texts)

@@ -5,7 +5,7 @@ from enum import Enum
 from typing import NamedTuple
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mopsus
@@ -188,6 +188,7 @@ def told_apart(one, other) -> bool:
     return one != other
 
 
+@settings(deadline=None)
 @given(values, values)
 def test_a_value_fits_what_is_written_like_it(one, other):
     assert fits(exact(one), one, [])

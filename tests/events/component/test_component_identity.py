@@ -6,7 +6,7 @@ import sys
 import threading
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mopsus.events.component.address import Mailbox, told
@@ -16,11 +16,13 @@ from mopsus.model.term import Pid
 numbers = st.integers(0, 10**30)
 
 
+@settings(deadline=None)
 @given(numbers, numbers, numbers, numbers)
 def test_different_processes_have_different_numbers(a, b, c, d):
     assert (_paired(a, b) == _paired(c, d)) == ((a, b) == (c, d))
 
 
+@settings(deadline=None)
 @given(numbers, st.integers(1))
 def test_only_the_first_process_is_number_0(node, serial):
     assert _paired(node, serial) > 0

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from events.component.component_support import heard
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mopsus
@@ -316,6 +316,7 @@ def runs(draw):
     return events
 
 
+@settings(deadline=None)
 @given(runs(), st.sets(st.sampled_from("abc")), st.sets(st.sampled_from("abc")), st.booleans())
 def test_inline_hears_what_a_dispatcher_delivers(events, first, second, groups):
     ours, theirs = ([Written(first), Written(second)] for _ in range(2))

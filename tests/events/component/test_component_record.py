@@ -9,7 +9,7 @@ from enum import Enum
 
 import pytest
 from events.component.component_support import record
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mopsus.events.component.log.messages import UnwritableError
@@ -79,6 +79,7 @@ values = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(values)
 def test_every_value_can_be_written_and_read_again(value):
     written = Marks().writable(value)
