@@ -114,10 +114,22 @@ class Collector:
         for frame in source.inlet.read(limit):
             self.events += 1
             if type(frame) is Occurrence:
+                if frame.kind is Kind.EXIT and frame.subject not in source.living:
+                    self._hear_out(frame.subject, source)
                 self._note(source, frame)
                 self._sink.post(frame)
             else:
                 self._read_other(source, *frame)
+
+    def _hear_out(self, component: Pid, teller: _Source) -> None:
+        """A parent tells of the end of a process: what that has told itself, in its own ring, came before."""
+        home = self._homes.get(component)
+        if home is None:
+            self._open_rings()
+        candidates = [home] if home is not None else [each for each in self._sources.values() if each.first is None]
+        for each in candidates:
+            while each is not teller and each.inlet.pending and not each.inlet.writer_alive():
+                self._read(each, _BATCH)
 
     def _read_other(self, source: _Source, kind: int, value: Any) -> None:  # noqa: ANN401 - by kind
         if kind == JOINED:
