@@ -105,6 +105,11 @@ def side(text: str, round_: Callable[[int], Sequence[Happening]], history: int, 
     return Side(work)
 
 
+def scanning(prepared: _core.Prepared, times: int) -> Side:
+    """The bare loop: every event is looked at."""
+    return Side(lambda _: prepared.scan(times))
+
+
 def rows(scale: float) -> list[Row]:
     """All rows of the table."""
     times = max(1, round(TIMES * scale))
@@ -124,7 +129,7 @@ def rows(scale: float) -> list[Row]:
             {
                 "off": side(text, round_, 0, repeat),
                 "on": side(text, round_, 32, repeat),
-                "scan": Side(lambda _, prepared=prepared, repeat=repeat: prepared.scan(repeat)),
+                "scan": scanning(prepared, repeat),
                 "data": side(DATA, asking, 0, repeat),
             },
             rounds=5,
