@@ -9,7 +9,7 @@ import pytest
 from events.component.component_support import heard
 
 from mopsus.events.component import codec
-from mopsus.events.component.hooks.sockets import use_codec
+from mopsus.events.component.codec import use_codec
 
 
 @pytest.fixture
@@ -133,3 +133,15 @@ def test_the_program_sees_no_difference(pair):
         pair[0].send("text")
     assert [entry.name for entry in error.traceback] == ["test_the_program_sees_no_difference"]
     assert before == (dict(vars(socket.socket)), dict(vars(socket.socket.__base__)))
+
+
+def test_a_codec_is_used_while_it_is_asked_for(pair, tmp_path):
+    import mopsus
+
+    client, server = pair
+    spec = mopsus.parse('S(p) { event e(p) : send(p, _, {"id": 7}) ere : e }')["S"]
+    with mopsus.watch_components(spec, codec=codec.json_lines) as watch:
+        client.sendall(b'{"id": 7}\n')
+    assert len(watch.verdicts) == 1
+    assert codec.new_decoders() is codec.pieces
+    assert server.recv(20)

@@ -15,6 +15,21 @@ Decoder: TypeAlias = "Callable[[bytes], Iterable[Any]]"
 Codec: TypeAlias = "Callable[[], Decoder]"
 
 
+_used: list[Codec] = []
+
+
+def use_codec(codec: Codec) -> Codec:
+    """Let messages of connections that are seen from now on be decoded so; gives what decoded them before."""
+    before = new_decoders()
+    _used[:] = [codec]
+    return before
+
+
+def new_decoders() -> Codec:
+    """The codec in use."""
+    return _used[0] if _used else pieces
+
+
 def pieces() -> Decoder:
     """Each piece of bytes is a message, as it was sent or received in one call."""
     return lambda data: (data,)

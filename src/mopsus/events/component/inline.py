@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from mopsus.events.component import hooks
+from mopsus.events.component.codec import Codec, use_codec
 from mopsus.events.component.dispatch import Feed
 from mopsus.events.component.feed import HmlFeed
 from mopsus.events.component.hooks.hub import Events
@@ -24,13 +25,21 @@ class Inline:
     """Gives what components of this process do to feeds, from `start` to `stop`.
 
     With `groups`, a component that a feed does not select joins the group of its parent. With `keep`, messages of which
-    it says False are left out.
+    it says False are left out; `codec` makes messages of what goes through sockets meanwhile.
     """
 
-    def __init__(self, feeds: Sequence[Feed], *, groups: bool = False, keep: hooks.Keep | None = None) -> None:
+    def __init__(
+        self,
+        feeds: Sequence[Feed],
+        *,
+        groups: bool = False,
+        keep: hooks.Keep | None = None,
+        codec: Codec | None = None,
+    ) -> None:
         self._all = [feed for feed in feeds if feed.selects(None)]
         self._feeds = [feed for feed in feeds if not feed.selects(None)]
-        self._groups, self._keep = groups, keep
+        self._groups, self._keep, self._codec = groups, keep, codec
+        self._codec_before: Codec | None = None
         self._routes: dict[Pid, list[_Route]] = {}
         """By component, who hears of it."""
         self._subjects: dict[Pid, Events | None] = {}
@@ -41,6 +50,8 @@ class Inline:
 
     def start(self) -> None:
         """Listen from now on."""
+        if self._codec is not None:
+            self._codec_before = use_codec(self._codec)
         subjects = None if self._all else self._subjects
         self._undo = hooks.install(self.emit, keep=self._keep, subjects=subjects)
 
@@ -49,6 +60,8 @@ class Inline:
         undo, self._undo = self._undo, None
         if undo is not None:
             undo()
+            if self._codec_before is not None:
+                use_codec(self._codec_before)
 
     def emit(self, kind: Kind, subject: Pid, other: Pid | None, data: object) -> None:
         """Something happened."""

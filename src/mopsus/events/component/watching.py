@@ -37,11 +37,8 @@ def watch_inline(monitors: Iterable[Monitor], how: Watching) -> Inline | None:
     from mopsus.events.component.feed import make_feed
     from mopsus.events.component.inline import Inline
 
-    watch = Inline([make_feed(monitor.spec, monitor) for monitor in about], groups=how.groups, keep=how.keep)
-    if how.codec is not None:
-        from mopsus.events.component.hooks.sockets import use_codec
-
-        use_codec(how.codec)
+    feeds = [make_feed(monitor.spec, monitor) for monitor in about]
+    watch = Inline(feeds, groups=how.groups, keep=how.keep, codec=how.codec)
     watch.start()
     return watch
 

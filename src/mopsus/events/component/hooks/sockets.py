@@ -12,7 +12,7 @@ from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 from mopsus.events.component.address import MAILBOXES, stands_for_address
-from mopsus.events.component.codec import Codec, Decoder, pieces
+from mopsus.events.component.codec import Decoder, new_decoders
 from mopsus.events.component.hooks.hub import Hub
 from mopsus.events.component.hooks.wiring import (
     RESULT,
@@ -31,14 +31,6 @@ from mopsus.events.weave.joinpoints import Advised
 from mopsus.model.term import Pid
 
 _DATA: Final = argument(0, "data")
-_codec: Codec = pieces
-
-
-def use_codec(codec: Codec) -> Codec:
-    """Let messages of connections that are seen from now on be decoded so; gives what decoded them before."""
-    global _codec
-    before, _codec = _codec, codec
-    return before
 
 
 def install(hub: Hub) -> Undo:
@@ -110,7 +102,8 @@ class Wires:
     def _decoder(self, connection: object, direction: int) -> Decoder:
         found = self._decoders.get(connection)
         if found is None:
-            found = self._decoders[connection] = (_codec(), _codec())
+            make = new_decoders()
+            found = self._decoders[connection] = (make(), make())
         return found[direction]
 
 
