@@ -18,6 +18,7 @@ from mopsus._core import Classes
 from mopsus.events.weave import bare, ends, patterns
 from mopsus.events.weave.hook import Hook
 from mopsus.events.weave.joinpoints import Advised, From, Moment, Operation, Rewrite, Source, Tap
+from mopsus.events.weave.origin import is_ours
 from mopsus.events.weave.patterns import Scope
 from mopsus.events.weave.place import Placements
 from mopsus.events.weave.plan import Cut, Resolver, make_cuts
@@ -118,6 +119,11 @@ class Weaver:
         return tuple(chain.from_iterable(outcome.rewrites for outcome in self.outcomes))
 
     @property
+    def hears_exceptions(self) -> bool:
+        """Does the interpreter tell of them, so that no code is rewritten for that?"""
+        return self._hook is not None and self._hook.hears
+
+    @property
     def definitions(self) -> frozenset[str]:
         """Names of functions and classes of the main program that are of interest as soon as they are defined."""
         return frozenset(chain.from_iterable(cut.definitions() for cut in self._cuts))
@@ -145,7 +151,7 @@ class Weaver:
     @_unobserved
     def module_loaded(self, module: ModuleType) -> None:
         """Weave what a module has defined."""
-        if isinstance(module, ModuleType) and module.__name__.partition(".")[0] != "mopsus":
+        if isinstance(module, ModuleType) and not is_ours(module.__name__):
             with _harmless():
                 self._loaded(module)
 
