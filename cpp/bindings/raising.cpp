@@ -79,9 +79,9 @@ PyObject* handle(PyObject* object, PyObject* const*, size_t, PyObject*) {
 
 #if PY_VERSION_HEX >= 0x030C0000
 
-Py_ssize_t place_index = -1;  // of what code objects carry: the site of their module, or None
-
-void drop(void* place) { Py_XDECREF(static_cast<PyObject*>(place)); }
+// Of what code objects carry: the site of their module, or None. Borrowed: a site of a module is never given up, and a
+// reference from code to monitors would be one that no garbage collection sees.
+Py_ssize_t place_index = -1;
 
 // The site of the module that runs in the frame; null if nobody asks about that module. `find` knows, and is asked once for each code.
 Site* place_of(PyObject* find, PyObject* code, PyFrameObject* frame) {
@@ -90,17 +90,10 @@ Site* place_of(PyObject* find, PyObject* code, PyFrameObject* frame) {
     if (known == nullptr) {
         const Unobserved unobserved;
         const Owned globals(PyFrame_GetGlobals(frame));
-        PyObject* found = PyObject_CallOneArg(find, globals.get());
-        if (found == nullptr) {
-            PyErr_WriteUnraisable(find);
-            found = Py_NewRef(Py_None);
-        }
-        known = found;
-        if (PyUnstable_Code_SetExtra(code, place_index, known) < 0) {
-            PyErr_Clear();
-            Py_DECREF(found);
-            return nullptr;
-        }
+        const Owned found(PyObject_CallOneArg(find, globals.get()));
+        if (!found) PyErr_WriteUnraisable(find);
+        known = found ? found.get() : Py_None;
+        if (PyUnstable_Code_SetExtra(code, place_index, known) < 0) PyErr_Clear();
     }
     return known != Py_None ? static_cast<Site*>(known) : nullptr;
 }
@@ -158,7 +151,7 @@ const Behaviour exceptions[] = {
 
 bool prepare_exceptions() {
 #if PY_VERSION_HEX >= 0x030C0000
-    place_index = PyUnstable_Eval_RequestCodeExtraIndex(drop);
+    place_index = PyUnstable_Eval_RequestCodeExtraIndex(nullptr);
     if (place_index < 0) PyErr_SetString(PyExc_RuntimeError, "code objects have no room left for marks");
     return place_index >= 0;
 #else

@@ -222,6 +222,21 @@ def test_the_tool_is_free_again(program):
         assert tools() == before
 
 
+def test_the_end_of_the_interpreter_is_clean(tmp_path):
+    (tmp_path / "s.mop").write_text("S(e) { event r before(e) : raising(e) { print('told') } }")
+    (tmp_path / "late.py").write_text(
+        "class Late:\n    def __del__(self):\n        try: raise KeyError\n        except KeyError: print('late')\n"
+    )
+    (tmp_path / "app.py").write_text(
+        "import mopsus\nwoven = mopsus.weave('s.mop').start()\nimport late, builtins\nbuiltins.kept = late.Late()\n"
+        "late.Late()\n"
+    )
+    done = subprocess.run([sys.executable, "app.py"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[:2] == ["told", "late"]
+    assert done.stdout.splitlines()[-1] == "late"
+
+
 @contextmanager
 def taken(*numbers):
     for tool in numbers:
@@ -278,6 +293,16 @@ def test_explained(program):
         assert "sys.monitoring in code of the program's own modules" in seen.woven.explain()
     with Recorder("R(e)", EVENT + " && within(shop.*)") as seen:
         assert "sys.monitoring in code of modules shop" in seen.woven.explain()
+
+
+def test_explained_when_the_program_has_ended(tmp_path):
+    (tmp_path / "s.mop").write_text("S(e) { event r before(e) : raising(e) ere : r r r }")
+    (tmp_path / "app.py").write_text("try:\n    raise ValueError\nexcept ValueError:\n    pass\n")
+    command = [sys.executable, "-m", "mopsus", "run", "--explain-weaving", "s.mop", "--", "app.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    means = "sys.monitoring in code" if HEARD else "rewritten code"
+    assert f"{means} of the program's own modules" in done.stdout + done.stderr
+    assert "1 event " in done.stdout + done.stderr
 
 
 @heard

@@ -6,6 +6,7 @@ and `assert` statements do. The core asks once for each code object whose it is,
 
 from __future__ import annotations
 
+import atexit
 import sys
 from collections.abc import Mapping
 from typing import Any
@@ -23,10 +24,10 @@ class Exceptions:
 
     def __init__(self) -> None:
         self._users = 0
-        self._tool = -1
+        self._tool: int | None = None
 
     def start(self) -> bool:
-        """Listen, until `stop` has been called as often; False if that cannot be: another tool has what it takes."""
+        """Listen, until `stop` has been called as often; False if that cannot be: other tools have what it takes."""
         if self._users == 0 and not self._listen():
             return False
         self._users += 1
@@ -35,10 +36,8 @@ class Exceptions:
     def stop(self) -> None:
         """Somebody wants to know no more."""
         self._users -= 1
-        if self._users == 0 and sys.version_info >= (3, 12):
-            sys.monitoring.set_events(self._tool, 0)
-            sys.monitoring.register_callback(self._tool, sys.monitoring.events.RAISE, None)
-            sys.monitoring.free_tool_id(self._tool)
+        if self._users == 0:
+            self._end()
 
     def _listen(self) -> bool:
         if sys.version_info >= (3, 12):
@@ -50,8 +49,17 @@ class Exceptions:
                 self._tool = tool
                 sys.monitoring.register_callback(tool, sys.monitoring.events.RAISE, Site("raised", _site))
                 sys.monitoring.set_events(tool, sys.monitoring.events.RAISE)
+                atexit.register(self._end)  # the interpreter would keep us, and all that we know, to its very end
                 return True
         return False
+
+    def _end(self) -> None:
+        tool, self._tool = self._tool, None
+        if sys.version_info >= (3, 12) and tool is not None:
+            sys.monitoring.set_events(tool, 0)
+            sys.monitoring.register_callback(tool, sys.monitoring.events.RAISE, None)
+            sys.monitoring.free_tool_id(tool)
+            atexit.unregister(self._end)
 
 
 def _site(namespace: Mapping[str, Any]) -> Site | None:

@@ -110,6 +110,8 @@ class Weaver:
         self._placed: bare.WeaklyById[object, dict[_Key, Classes | None]] = bare.WeaklyById()
         """By holder: what is tapped there, with the classes of targets if not all are told of."""
         self._hook: Hook | None = None
+        self.hears_exceptions = False
+        """The interpreter tells of them, so that no code is rewritten for that."""
 
     # ---- what the import hook asks
 
@@ -117,11 +119,6 @@ class Weaver:
     def rewrites(self) -> tuple[Rewrite, ...]:
         """The operations that are tapped in rewritten code."""
         return tuple(chain.from_iterable(outcome.rewrites for outcome in self.outcomes))
-
-    @property
-    def hears_exceptions(self) -> bool:
-        """Does the interpreter tell of them, so that no code is rewritten for that?"""
-        return self._hook is not None and self._hook.hears
 
     @property
     def definitions(self) -> frozenset[str]:
@@ -277,6 +274,7 @@ class Weaver:
             self._hook.remove()
         self._hook = Hook(self)
         self._hook.install()
+        self.hears_exceptions = self._hook.hears
 
 
 def _name(holder: object) -> str:
