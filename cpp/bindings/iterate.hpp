@@ -103,11 +103,13 @@ inline Site* as_site(PyObject* object) { return reinterpret_cast<Site*>(object);
 extern const Behaviour iteration[];
 extern const Behaviour asynchronous[];
 extern const Behaviour operators[];
+extern const Behaviour exceptions[];
 extern const Behaviour waiting[];
 
 bool prepare_iteration();
 bool prepare_asynchronous();
 bool prepare_operators();
+bool prepare_exceptions();
 bool prepare_waiting();
 bool prepare_sites(PyObject* module);
 

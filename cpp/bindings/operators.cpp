@@ -1,4 +1,4 @@
-// Sites for operators and statements: attributes, items, calls by name, `with`, `raise`, `except`, `yield`.
+// Sites for operators and statements: attributes, items, calls by name, `with`, `yield`.
 #include <Python.h>
 #include <opcode.h>
 
@@ -182,65 +182,6 @@ PyType_Slot manager_slots[] = {
 PyType_Spec manager_spec = {"mopsus._core.Manager", sizeof(Manager), 0,
                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, manager_slots};
 
-// ---- raise and except ----
-
-Occasion of_exception(PyObject*& exception) {
-    Occasion occasion = on(exception);
-    occasion.exception = exception;
-    return occasion;
-}
-
-// What `raise` makes of a class. A new reference.
-PyObject* instance(PyObject* given) {
-    if (!PyExceptionClass_Check(given)) return Py_NewRef(given);
-    PyObject* made = PyObject_CallNoArgs(given);
-    if (made != nullptr && !PyExceptionInstance_Check(made)) {
-        PyErr_Format(PyExc_TypeError, "calling %R should have returned an instance of BaseException, not %R", given, Py_TYPE(made));
-        Py_CLEAR(made);
-    }
-    return made;
-}
-
-// False with an exception set if it is not a cause.
-bool set_cause(PyObject* exception, PyObject* given) {
-    if (given != Py_None && !PyExceptionClass_Check(given) && !PyExceptionInstance_Check(given)) {
-        PyErr_SetString(PyExc_TypeError, "exception causes must derive from BaseException");
-        return false;
-    }
-#if PY_VERSION_HEX >= 0x030D0000
-    PyObject* cause = given == Py_None ? nullptr : instance(given);
-#else  // which did not ask what a class gives
-    PyObject* cause = given == Py_None ? nullptr : PyExceptionClass_Check(given) ? PyObject_CallNoArgs(given) : Py_NewRef(given);
-#endif
-    if (cause == nullptr && given != Py_None) return false;
-    PyException_SetCause(exception, cause);
-    return true;
-}
-
-// `raise site(e)`, `raise site(e, cause)`; before a `raise` by itself, `site()`.
-PyObject* raise(PyObject* object, PyObject* const* args, size_t flags, PyObject*) {
-    const Py_ssize_t count = PyVectorcall_NARGS(flags);
-    PyObject* exception = count > 0 ? instance(args[0]) : PyErr_GetHandledException();
-    if (exception == nullptr) return count > 0 ? nullptr : Py_NewRef(Py_None);
-    if (!PyExceptionInstance_Check(exception)) return exception;  // the interpreter complains
-    if (count > 1 && !set_cause(exception, args[1])) {
-        Py_DECREF(exception);
-        return nullptr;
-    }
-    PyObject* result = perform(as_site(object)->first, of_exception(exception), [&] { return Py_NewRef(exception); });
-    Py_DECREF(exception);
-    return result;
-}
-
-// At the beginning of an `except` block.
-PyObject* handle(PyObject* object, PyObject* const*, size_t, PyObject*) {
-    PyObject* exception = PyErr_GetHandledException();
-    if (exception == nullptr) Py_RETURN_NONE;
-    PyObject* result = perform(as_site(object)->first, of_exception(exception), [&] { return Py_NewRef(Py_None); });
-    Py_DECREF(exception);
-    return result;
-}
-
 // ---- yield ----
 
 // `yield site(v)`, `site(yield v)`: the target is the generator that runs.
@@ -303,8 +244,6 @@ const Behaviour operators[] = {
     {"call", call},
     {"with", with},
     {"with unpacked", with_unpacked},
-    {"raise", raise},
-    {"handle", handle},
     {"pass", passing},
     {"thrown", thrown},
     {nullptr, nullptr},

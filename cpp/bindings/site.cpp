@@ -15,7 +15,7 @@ namespace {
 PyTypeObject* site_type = nullptr;
 
 const Behaviour* find(const char* kind) {
-    for (const Behaviour* list : {iteration, asynchronous, operators, waiting}) {
+    for (const Behaviour* list : {iteration, asynchronous, operators, exceptions, waiting}) {
         for (; list->kind != nullptr; ++list)
             if (std::strcmp(list->kind, kind) == 0) return list;
     }
@@ -153,7 +153,8 @@ PyType_Spec spec = {"mopsus._core.Site", sizeof(Site), 0,
 }  // namespace
 
 bool prepare_sites(PyObject* module) {
-    if (!prepare_iteration() || !prepare_steps() || !prepare_asynchronous() || !prepare_operators() || !prepare_waiting()) return false;
+    for (auto prepare : {prepare_iteration, prepare_steps, prepare_asynchronous, prepare_operators, prepare_exceptions, prepare_waiting})
+        if (!prepare()) return false;
     site_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
     return site_type != nullptr && PyModule_AddObjectRef(module, "Site", reinterpret_cast<PyObject*>(site_type)) == 0;
 }

@@ -114,6 +114,19 @@ PROGRAMS = {
         except E: pass
         raise
     """,
+    "assert": """
+        class AssertionError: pass
+        def f(x, message):
+            try:
+                assert x
+                assert not x, message()
+                if x: assert x, 1 / 0
+            except Exception as error: print(repr(error), error.__context__)
+        f(0, lambda: 1 / 0); f(1, lambda: "m"); f(1, lambda: 1 / 0); f(1, lambda: (1, 2)); f(1, lambda: None)
+        assert (0, "never fails")
+        def g(): assert (yield 1), (yield 2)
+        print(list(f for f in map(next, [g()])))
+    """,
     "await": """
         import asyncio
         class A:
@@ -294,6 +307,10 @@ FAILURES = {
     "context": "try:\n    {}[1]\nexcept KeyError as e:\n    raise ValueError('v')",
     "raised again": "def f():\n    try:\n        {}[1]\n    except KeyError:\n        raise\nf()",
     "class that cannot be made": "class E(Exception):\n    def __init__(self, x): pass\nraise E",
+    "assertion": "def f(x):\n    assert (x and\n        not x), (\n        'message')\nf(1)",
+    "assertion by itself": "x = 1\nassert x == 2 and x",
+    "assertion of comparisons": "x = 1\nassert not (x < 2 or (x if x == 3 else\n    x > 4)), x",
+    "message that fails": "x = 0\nassert x, (x +\n    x / x)",
     "arguments": "print(len(1, 2))",
     "not a mapping": "print(**5)",
 }

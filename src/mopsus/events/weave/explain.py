@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from mopsus.events.weave import bare, ends
-from mopsus.events.weave.plan import Resolver
+from mopsus.events.weave.joinpoints import Operation
 from mopsus.events.weave.weaver import Outcome, Weaver
 from mopsus.spec import program
 from mopsus.spec.printer import print_pointcut
@@ -28,7 +29,7 @@ _INVISIBLE = {
     "delitem": "operator.delitem, and access from C code",
     "enter": "contextlib.ExitStack, and direct calls of __enter__",
     "exit": "contextlib.ExitStack, and direct calls of __exit__",
-    "raising": "exceptions that C code and assert raise, and generator.throw",
+    "raising": "exceptions that operators, C code and generator.throw raise",
     "handling": "except clauses in code that is not rewritten, and contextlib.suppress",
     "awaiting": "what the event loop awaits by itself",
     "new": "objects that displays such as [] and {} or C code make",
@@ -55,9 +56,9 @@ def explained(weaver: Weaver) -> list[Explained]:
             outcome.cut.spec.name,
             outcome.cut.event.name,
             " && ".join(map(print_pointcut, outcome.cut.case.points)),
-            _mechanism(outcome),
+            _mechanism(outcome, weaver),
             tuple(outcome.places),
-            tuple(_remarks(outcome, weaver.resolver)),
+            tuple(_remarks(outcome, weaver)),
         )
         for outcome in weaver.outcomes
     ]
@@ -81,24 +82,30 @@ def explain(weaver: Weaver) -> str:
     return "\n".join(lines)
 
 
-def _mechanism(outcome: Outcome) -> str:
+def _mechanism(outcome: Outcome, weaver: Weaver) -> str:
     used = []
     if outcome.places:
         used.append("advice on " + ("functions and methods" if outcome.cut.kind != "new" else "__init__"))
     if outcome.rewrites:
-        used.append("rewritten code of the program's own modules")
-        if outcome.rewrites[0].within:
-            used[-1] = "rewritten code of modules " + ", ".join(dict.fromkeys(outcome.rewrites[0].within))
+        means = "sys.monitoring in code" if _is_heard(outcome, weaver) else "rewritten code"
+        within = dict.fromkeys(outcome.rewrites[0].within)
+        used.append(f"{means} of " + ("modules " + ", ".join(within) if within else "the program's own modules"))
     if outcome.cut.kind == "endProgram":
         used.append("the end of the program")
     return " and ".join(used) if used else "not observed"
 
 
-def _remarks(outcome: Outcome, resolver: Resolver) -> Iterator[str]:
-    cut = outcome.cut
+def _is_heard(outcome: Outcome, weaver: Weaver) -> bool:
+    return outcome.cut.kind == Operation.RAISE and weaver.hears_exceptions
+
+
+def _remarks(outcome: Outcome, weaver: Weaver) -> Iterator[str]:
+    cut, resolver = outcome.cut, weaver.resolver
     for place, why in outcome.obstacles.items():
         yield f"not at {place}: {why}"
-    if outcome.rewrites:
+    if outcome.rewrites and not _is_heard(outcome, weaver):
+        if cut.kind == Operation.RAISE and sys.version_info >= (3, 12):
+            yield "sys.monitoring is not used: other tools have taken what is free of it"
         kind = outcome.rewrites[0].operation.value if cut.kind == "call" else cut.kind
         if kind in _INVISIBLE:
             yield f"invisible: {_INVISIBLE[kind]}; code that is not rewritten"

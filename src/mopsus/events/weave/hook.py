@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import ast
 import re
-import site
 import sys
-import sysconfig
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
@@ -19,7 +18,9 @@ from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from mopsus.events.weave.cache import CodeCache, Rewritten
+from mopsus.events.weave.exceptions import EXCEPTIONS
 from mopsus.events.weave.joinpoints import Operation, Weaving
+from mopsus.events.weave.origin import is_ours, is_own
 from mopsus.events.weave.rewrite import ITERTOOLS, MAKERS, Plan, rewrite
 from mopsus.events.weave.sites import SITES, concerns
 
@@ -39,9 +40,18 @@ class Hook:
         self._defined = weaving.defined
         self.too_deep: list[str] = []
         """Files that could not be rewritten, because an expression is deeper than Python's own compiler takes."""
+        self.hears = False
+        """The interpreter tells of exceptions; no code is rewritten for them."""
 
     def install(self) -> None:
         """Modules that are imported from now on are woven; taps are served in those that were rewritten before."""
+        if any(each.operation is Operation.RAISE for each in self.rewrites):
+            self.hears = EXCEPTIONS.start()
+        if self.hears:
+            self.rewrites = tuple(
+                replace(each, operation=Operation.RAISED) if each.operation is Operation.RAISE else each
+                for each in self.rewrites
+            )
         SITES.start(self.rewrites, self._defined)
         _FINDER.hooks.append(self)
         if _FINDER not in sys.meta_path:
@@ -53,14 +63,15 @@ class Hook:
         if not _FINDER.hooks and _FINDER in sys.meta_path:
             sys.meta_path.remove(_FINDER)
         SITES.stop(self.rewrites, self._defined)
+        if self.hears:
+            EXCEPTIONS.stop()
 
     def main_code(self, source: bytes, path: str) -> CodeType:
         """The code of a main program, where functions and classes are told of as soon as they are defined."""
         definitions = frozenset(name for hook in _FINDER.hooks for name in hook.weaving.definitions)
         plan = _FINDER.plan("__main__", definitions, own=True)
         made = _FINDER.compile(source, path, "__main__", plan) if plan and _candidate(source, plan) else None
-        if made is not None:
-            SITES.need("__main__", *made, own=True)
+        SITES.need("__main__", *(made or (frozenset(), None)), own=True)
         return (made and made[1]) or compile(source, path, "exec", dont_inherit=True)
 
 
@@ -91,7 +102,7 @@ class _Finder:
 
     def plan(self, module: str, definitions: frozenset[str] = frozenset(), *, own: bool) -> Plan:
         """What is rewritten in a module."""
-        if module.partition(".")[0] == "mopsus":
+        if is_ours(module):
             return Plan()
         asked = [each for hook in self.hooks for each in hook.rewrites if concerns(each, module, own=own)]
         return Plan.of(asked, definitions)
@@ -99,7 +110,7 @@ class _Finder:
     def code(self, loader: SourceFileLoader, module: str) -> CodeType | None:
         """The rewritten code of a module; None if there is nothing in it to rewrite."""
         path = loader.path
-        own = not path.startswith(_INSTALLED)
+        own = is_own(path)
         plan = self.plan(module, own=own)
         if not plan:
             return None
@@ -140,7 +151,7 @@ _FINDER = _Finder()
 def rewritten_code(path: str, module: str, prepare: Prepare) -> CodeType | None:
     """For a loader that itself changes the syntax trees of modules, which `prepare` does: the code with both changes;
     None if there is nothing to rewrite, so that the loader does its work alone."""
-    own = not path.startswith(_INSTALLED)
+    own = is_own(path)
     plan, source = _FINDER.plan(module, own=own), Path(path).read_bytes()
     made = _FINDER.compile(source, path, module, plan, prepare) if plan and _candidate(source, plan) else None
     if made is None:
@@ -198,7 +209,7 @@ _CANDIDATES = {
     Operation.DELETE_ITEM: rb"\[",
     Operation.ENTER: rb"\bwith\b",
     Operation.EXIT: rb"\bwith\b",
-    Operation.RAISE: rb"\braise\b",
+    Operation.RAISE: rb"\braise\b|\bassert\b",
     Operation.HANDLE: rb"\bexcept\b",
     Operation.AWAIT: rb"\bawait\b",
 }
@@ -233,14 +244,3 @@ def _candidate(source: bytes, plan: Plan) -> bool:
 
 _ENCODED = re.compile(rb"^(?:[^\n]*\n)?[ \t\f]*#[^\n]*coding[:=][ \t]*(?!utf-?8|latin-1|ascii)", re.IGNORECASE)
 """A text that may not spell names as bytes of ASCII."""
-
-
-def _folders() -> Iterable[str]:
-    """Where the standard library and installed packages are."""
-    names = ("stdlib", "platstdlib", "purelib", "platlib")
-    yield from (sysconfig.get_path(name) for name in names)
-    yield from site.getsitepackages()
-    yield site.getusersitepackages()
-
-
-_INSTALLED = tuple({str(Path(folder)) + "/" for folder in _folders()})

@@ -90,7 +90,7 @@ class Tap:
 
 
 class Operation(StrEnum):
-    """What rewritten code can tap: operations that no function stands for."""
+    """What can be tapped although no function stands for it: in rewritten code, unless another way is named."""
 
     ITER = "iter"
     NEXT = "next"
@@ -103,6 +103,8 @@ class Operation(StrEnum):
     ENTER = "enter"
     EXIT = "exit"
     RAISE = "raising"
+    RAISED = "raised"
+    """The same, where the interpreter tells."""
     HANDLE = "handling"
     AWAIT = "awaiting"
     YIELD = "yielding"

@@ -23,9 +23,9 @@ from weakref import WeakSet
 
 from mopsus import _core
 from mopsus.events.weave import bare
+from mopsus.events.weave.origin import is_ours
 from mopsus.spec.program import Dotted, Pattern
 
-_OWN = "mopsus"
 _MAIN = frozenset({"__main__", "__mp_main__"})
 _FACTORIES: dict[str, Callable[[], object]] = {"Lock": threading.Lock, "RLock": threading.RLock}
 """Functions of `threading` that stand for the classes of what they make."""
@@ -67,7 +67,7 @@ def everything() -> Scope:
 def loaded_modules() -> list[ModuleType]:
     """The modules that are loaded, but for our own."""
     modules = list(sys.modules.items())
-    return [module for name, module in modules if isinstance(module, ModuleType) and not _is_own(name)]
+    return [module for name, module in modules if isinstance(module, ModuleType) and not is_ours(name)]
 
 
 def classes_of(module: ModuleType) -> list[type]:
@@ -203,7 +203,7 @@ def with_subclasses(cls: type) -> Iterator[type]:
         yield each
         below: list[type] = type.__subclasses__(each)
         for sub in below:
-            if id(sub) not in seen and not _is_own(bare.module_name(sub)):
+            if id(sub) not in seen and not is_ours(bare.module_name(sub)):
                 seen.add(id(sub))
                 stack.append(sub)
 
@@ -212,7 +212,7 @@ def with_subclasses(cls: type) -> Iterator[type]:
 def is_own_code(module: str) -> bool:
     """Does a module of that name belong to the program, rather than to Python or an installed package?"""
     top = module.partition(".")[0]
-    if top in sys.stdlib_module_names or top in sys.builtin_module_names or _is_own(module):
+    if top in sys.stdlib_module_names or top in sys.builtin_module_names or is_ours(module):
         return False
     file = getattr(sys.modules.get(module), "__file__", None)
     return module in _MAIN or file is None or not {"site-packages", "dist-packages"} & set(Path(file).parts)
@@ -242,10 +242,6 @@ class Glob:
 
 def _all_classes() -> Iterator[type]:
     return (cls for cls in with_subclasses(object) if cls is not object)
-
-
-def _is_own(module: object) -> bool:
-    return isinstance(module, str) and (module == _OWN or module.startswith(_OWN + "."))
 
 
 @cache
@@ -308,7 +304,7 @@ class _ClassNames:
 
     def _is_named(self, cls: type) -> bool:
         name = bare.module_name(cls)
-        if not self._last(bare.name(cls)) or _is_own(name) or (self._wild and not is_own_code(name)):
+        if not self._last(bare.name(cls)) or is_ours(name) or (self._wild and not is_own_code(name)):
             return False
         return _ends(_class_names(cls), self._parts)
 
@@ -330,7 +326,7 @@ class _ClassNames:
             there = bare.members(value) if bare.is_class(value) else getattr(value, "__dict__", {})
             value = there.get(part)
         if bare.is_class(value):
-            if not _is_own(bare.module_name(value)):
+            if not is_ours(bare.module_name(value)):
                 yield value
         elif module is threading and value is _FACTORIES.get(parts[-1], module):
             yield type(_FACTORIES[parts[-1]]())

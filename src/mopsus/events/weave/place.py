@@ -18,6 +18,7 @@ from weakref import ref
 from mopsus import _core
 from mopsus.events.weave import bare
 from mopsus.events.weave.joinpoints import Advised, Operation, Tap
+from mopsus.events.weave.origin import is_ours
 
 _MISSING: Final = object()
 _ACCESSORS: Final = {Operation.GET: "fget", Operation.SET: "fset", Operation.DELETE: "fdel"}
@@ -332,7 +333,7 @@ def _replace_aliases(replaced: Replaced) -> None:
     for module_name, module in list(sys.modules.items()):
         names = getattr(module, "__dict__", None)
         # Our own modules are not part of the program.
-        if not isinstance(names, dict) or module_name.partition(".")[0] == "mopsus":
+        if not isinstance(names, dict) or is_ours(module_name):
             continue
         for name, value in list(names.items()):
             if id(value) in replaced:

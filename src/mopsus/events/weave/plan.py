@@ -98,7 +98,7 @@ class Cut:
                 yield from self._item_methods(scope, resolver)
 
     def rewrites(self, scope: Scope, resolver: Resolver) -> Iterator[Rewrite]:
-        """The operations in rewritten code that serve this case, as far as classes in scope ask for them."""
+        """The operations that serve this case, mostly in rewritten code, as far as classes in scope ask for them."""
         match self.kind:
             case "call":
                 for name, operation in _LOOPS.items():

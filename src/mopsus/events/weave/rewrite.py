@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from mopsus.events.weave.joinpoints import Operation, Rewrite
 from mopsus.events.weave.sites import DEFINED, Place, builtin_name
 
-REVISION = 2
+REVISION = 3
 """Of the rewriting: code that an earlier one has left in a cache is not used."""
 
 MAKERS = ("map", "filter", "zip", "enumerate", "reversed", "open")
@@ -44,6 +44,8 @@ class Plan:
         """All that these ask for."""
         names: dict[Operation, frozenset[str]] = {}
         for rewrite in rewrites:
+            if rewrite.operation is Operation.RAISED:
+                continue
             known = names.get(rewrite.operation)
             narrow = rewrite.names and (known is None or known)
             names[rewrite.operation] = rewrite.names | (known or frozenset()) if narrow else frozenset()
@@ -115,6 +117,7 @@ class _Rewriter:
             (_ITERATION | _MANAGEMENT, ast.With, self._with),
             (_MANAGEMENT, ast.AsyncWith, self._async_with),
             ({Operation.RAISE}, ast.Raise, self._raise),
+            ({Operation.RAISE}, ast.Assert, self._assert),
             ({Operation.HANDLE}, ast.ExceptHandler, self._handler),
             ({Operation.AWAIT}, ast.Await, self._await),
             ({Operation.YIELD, Operation.RESUME}, ast.Yield, self._yield),
@@ -266,12 +269,23 @@ class _Rewriter:
     def _raise(self, found: _Found) -> None:
         node: ast.Raise = found.node
         if node.exc is None:
-            getattr(found.parent, found.field).insert(found.index, self._told(Place("raise"), node))
-            return
+            return  # what is being handled goes on; nothing is raised
         # The cause is set by the site: an exception is made of a class when both have been evaluated.
         given = [node.exc] if node.cause is None else [node.exc, node.cause]
         node.exc = ast.copy_location(ast.Call(self._site(Place("raise"), node.exc), given, []), node)
         node.cause = None
+
+    def _assert(self, found: _Found) -> None:
+        node: ast.Assert = found.node
+        if isinstance(node.test, ast.Tuple):
+            return  # which never fails, and of which the compiler warns
+        at = _failing_at(node)
+        failure = ast.Call(self._site(Place("assert"), at), [node.msg] if node.msg is not None else [], [])
+        raised = ast.copy_location(ast.Raise(ast.copy_location(failure, at)), at)
+        failed = ast.copy_location(ast.UnaryOp(ast.Not(), node.test), node.test)
+        checked = ast.copy_location(ast.If(failed, [raised], []), node)
+        asserting = ast.copy_location(ast.Name("__debug__", ast.Load()), node)
+        found.replace(ast.copy_location(ast.If(asserting, [checked], []), node))
 
     def _handler(self, found: _Found) -> None:
         node: ast.ExceptHandler = found.node
@@ -404,6 +418,29 @@ def _yields(statement: ast.stmt) -> bool:
 def _iterating_at(whole: ast.AST, iterable: ast.expr) -> ast.AST:
     """Where tracebacks say that a loop or comprehension gets its iterator."""
     return iterable if sys.version_info >= (3, 13) else whole
+
+
+def _failing_at(node: ast.Assert) -> ast.AST:
+    """Where tracebacks say that an assertion has failed."""
+    if sys.version_info >= (3, 13):
+        return node.test
+    return node if sys.version_info >= (3, 12) else _last_comparison(node.test) or node
+
+
+def _last_comparison(test: ast.expr) -> ast.expr | None:
+    """The last comparison that decides whether to jump: the compiler of 3.11 forgets to leave its place."""
+    match test:
+        case ast.Compare():
+            return test
+        case ast.UnaryOp(ast.Not(), operand):
+            parts = [operand]
+        case ast.BoolOp(values=parts):
+            pass
+        case ast.IfExp():
+            parts = [test.test, test.body, test.orelse]
+        case _:
+            return None
+    return next(filter(None, map(_last_comparison, reversed(parts))), None)
 
 
 def _dotted(node: ast.expr) -> str | None:

@@ -53,6 +53,8 @@ KINDS = {
     "with_unpacked": Kind((Operation.ITER, Operation.NEXT), "with unpacked"),
     "async_with": Kind((Operation.ENTER, Operation.EXIT), "async with"),
     "raise": Kind((Operation.RAISE,), "raise"),
+    "assert": Kind((Operation.RAISE,), "assert"),
+    "raised": Kind((Operation.RAISED,), "raise"),
     "handle": Kind((Operation.HANDLE,), "handle"),
     "await": Kind((Operation.AWAIT,), "await"),
     "yield": Kind((Operation.YIELD,), "pass"),
@@ -132,11 +134,16 @@ class Sites:
         if code is not None:
             self._steps(code)
         for place in places:
-            key = (module, place)
-            if key not in self._sites:
-                site = self._sites[key] = Site(KINDS[place.kind].native, self._subject(place))
-                self._name(builtin_name(module, place), site)
-                self._tap([key])
+            self._name(builtin_name(module, place), self.site(module, place, own=own))
+
+    def site(self, module: str, place: Place, *, own: bool) -> Site:
+        """The site for a place in a module. Any thread may ask at any time."""
+        key = (module, place)
+        if key not in self._sites:
+            self._own.setdefault(module, own)
+            self._sites.setdefault(key, Site(KINDS[place.kind].native, self._subject(place)))
+            self._tap([key])
+        return self._sites[key]
 
     def _name(self, name: str, value: object) -> None:
         self._names[name] = value
@@ -150,7 +157,7 @@ class Sites:
         return member
 
     def _tap_all(self) -> None:
-        self._tap(self._sites)
+        self._tap(list(self._sites))
         # What C code does is done in no module: where it is called from is for the taps to ask.
         steps = [each.tap for rewrites in self._active for each in rewrites if each.operation is Operation.NEXT]
         self._steps.tap((), steps, ())

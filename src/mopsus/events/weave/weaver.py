@@ -18,6 +18,7 @@ from mopsus._core import Classes
 from mopsus.events.weave import bare, ends, patterns
 from mopsus.events.weave.hook import Hook
 from mopsus.events.weave.joinpoints import Advised, From, Moment, Operation, Rewrite, Source, Tap
+from mopsus.events.weave.origin import is_ours
 from mopsus.events.weave.patterns import Scope
 from mopsus.events.weave.place import Placements
 from mopsus.events.weave.plan import Cut, Resolver, make_cuts
@@ -110,6 +111,8 @@ class Weaver:
         self._placed: bare.WeaklyById[object, dict[_Key, Classes | None]] = bare.WeaklyById()
         """By holder: what is tapped there, with the classes of targets if not all are told of."""
         self._hook: Hook | None = None
+        self.hears_exceptions = False
+        """The interpreter tells of them, so that no code is rewritten for that."""
 
     # ---- what the import hook asks
 
@@ -146,7 +149,7 @@ class Weaver:
     @_unobserved
     def module_loaded(self, module: ModuleType) -> None:
         """Weave what a module has defined."""
-        if isinstance(module, ModuleType) and module.__name__.partition(".")[0] != "mopsus":
+        if isinstance(module, ModuleType) and not is_ours(module.__name__):
             with _harmless():
                 self._loaded(module)
 
@@ -272,6 +275,7 @@ class Weaver:
             self._hook.remove()
         self._hook = Hook(self)
         self._hook.install()
+        self.hears_exceptions = self._hook.hears
 
 
 def _name(holder: object) -> str:
