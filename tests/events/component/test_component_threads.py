@@ -297,3 +297,33 @@ def test_mailboxes_and_components_in_messages_and_arguments_are_addresses():
     box_pid, thread_pid = log.events[-1].other, log.pid("nothing")
     assert log.events[0].data.listed() == [[box_pid], {"k": box_pid}]
     assert log.events[-1].data == [{"to": box_pid, "from": thread_pid}, 3]
+
+
+def test_components_that_are_over_are_not_kept():
+    import gc
+
+    from mopsus.events.component.identity import Component
+
+    def alive():
+        gc.collect()
+        return sum(isinstance(each, Component) for each in gc.get_objects())
+
+    with heard():
+        run(nothing)
+        before = alive()
+        for _ in range(50):
+            run(nothing)
+        assert alive() <= before + 1
+
+
+def test_nothing_comes_after_an_exit():
+    box = queue.Queue()
+    threading.excepthook = lambda args: box.put("failed")
+
+    def worker():
+        raise ValueError
+
+    with heard() as log:
+        run(worker)
+    assert log.of("worker")[-1].startswith("exit")
+    assert box.get() == "failed"

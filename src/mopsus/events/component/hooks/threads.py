@@ -64,10 +64,14 @@ def install(hub: Hub) -> Undo:
             emit(Kind.INIT, component.pid, parent, function)
 
         def done() -> None:
-            emit(Kind.EXIT, component.pid, None, reasons.NORMAL)
+            end(reasons.NORMAL)
 
         def failed(error: BaseException) -> None:
-            emit(Kind.EXIT, component.pid, None, reasons.of_exception(error))
+            end(reasons.of_exception(error))
+
+        def end(reason: object) -> None:
+            emit(Kind.EXIT, component.pid, None, reason)
+            enter(NOBODY)  # what the thread still does, such as telling of an error, comes after the end
 
         attributes = vars(thread)
         own = attributes.get("run")
