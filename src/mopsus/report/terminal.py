@@ -133,7 +133,6 @@ def _timeline(explanation: Explanation, style: str) -> RenderableType:
     from rich.table import Table
     from rich.text import Text
 
-
     table = Table.grid(padding=(0, 2, 0, 0))
     columns = []
     for step in explanation.steps:
