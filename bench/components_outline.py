@@ -85,7 +85,8 @@ for number in range(int(sys.argv[1])):
 """
 NEVER_NEGATIVE = """
 with {0}:worker(_, _) monitor
-  max(X. and([_ <- _, {0}:worker(_, _)]X, [_ ? {{job, N}} when N < 0]ff, [_ ? {{job, N}} when N >= 0]X, [_:_ ! _]X, [_ ** _]X)).
+  max(X. and(
+    [_ <- _, {0}:worker(_, _)]X, [_ ? {{job, N}} when N < 0]ff, [_ ? {{job, N}} when N >= 0]X, [_:_ ! _]X, [_ ** _]X)).
 """
 LATE = """
 Late(p) {
