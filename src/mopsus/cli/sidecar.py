@@ -43,7 +43,7 @@ class Terms:
     """How a program is watched."""
 
     when_full: str = "block"
-    capacity: int = 1 << 20
+    capacity: int = 1 << 22
     """Bytes of a ring."""
     groups: bool = False
     """Does a component that no property is about belong to its parent's?"""
