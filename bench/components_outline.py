@@ -222,4 +222,5 @@ def _memory(folder: Path, count: int) -> Row:
 
 def _resident(pid: int) -> float:
     status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
-    return next(int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmRSS:"))
+    # Not the pages of the ring, which is as large as it is however much went through it.
+    return next(int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("RssAnon:"))

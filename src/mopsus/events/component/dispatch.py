@@ -17,7 +17,9 @@ from mopsus.events.component.occurrence import Function, Kind, Occurrence
 from mopsus.model.term import Pid
 
 LIMIT = 200_000
-"""How many events may wait, and how many components that are over are remembered."""
+"""How many events may wait, and how many components that are over are remembered where forks do not tell who is new."""
+RECENT = 1_000
+"""How many are remembered where forks do: they only serve to say of late events that they are late."""
 
 Roots: TypeAlias = "Literal['auto'] | Iterable[Pid] | None"
 Reason: TypeAlias = Literal["never forked", "no init", "after its exit", "too many waiting"]
@@ -127,8 +129,11 @@ class Dispatcher:
         self._on_end = on_end
         self._is_root = is_root if self._eager else None
         self._known: dict[Pid, _Component] = {}
-        self._over: OrderedDict[Pid, bool] = OrderedDict()
-        """Those that are over, and whether their forks have come."""
+        self._memory = limit if self._forkless or not self._feeds or self._is_root is not None else min(RECENT, limit)
+        self._over: OrderedDict[Pid, None] = OrderedDict()
+        """Those that are over, and whose forks have come; as many as are remembered."""
+        self._over_unforked: OrderedDict[Pid, None] = OrderedDict()
+        """Those that are over, and made themselves known by their init: their forks may come."""
         self._lost: dict[Pid, _Lost] = {}
         """Those of which not every event was kept."""
         self._orphans: list[Orphan] = []
@@ -170,7 +175,7 @@ class Dispatcher:
         for pid, component in self._known.items():
             self._note_nameless(pid, component)
         for pid, queue in self._backlog.queues():
-            reason: Reason = "after its exit" if pid in self._over else "never forked"
+            reason: Reason = "after its exit" if self._is_over(pid) else "never forked"
             self._orphans.append(Orphan(pid, len(queue), queue[0].occurrence, reason))
         for pid, lost in self._lost.items():
             if lost.forked or not lost.forks:
@@ -207,6 +212,9 @@ class Dispatcher:
 
     # ---- who is known ----
 
+    def _is_over(self, pid: Pid) -> bool:
+        return pid in self._over or pid in self._over_unforked
+
     def _make_root(self, pid: Pid) -> _Component:
         """Make a component known of which it is not known what it runs."""
         component = _Component(Account(pid, None, False, alive=1), [None] * len(self._feeds), forked=True)
@@ -221,7 +229,7 @@ class Dispatcher:
         }
         forked = {child for children in forks.values() for child in children}
         for pid, queue in queues:
-            if pid not in forked and pid not in self._over:
+            if pid not in forked and not self._is_over(pid):
                 self._make_root(pid)
                 self._backlog.release(pid)
                 if not forks[pid]:
@@ -233,9 +241,9 @@ class Dispatcher:
         if subject in self._lost or subject in self._backlog:
             return None
         # Where nobody selects components, nothing is gained by waiting.
-        if (self._forkless or not self._feeds) and subject not in self._over:
+        if (self._forkless or not self._feeds) and not self._is_over(subject):
             return self._make_root(subject)
-        if self._is_root is not None and self._is_root(subject) and subject not in self._over:
+        if self._is_root is not None and self._is_root(subject) and not self._is_over(subject):
             return self._make_root(subject)
         if self._eager and occurrence.kind is Kind.INIT:
             component = self._make_root(subject)
@@ -256,8 +264,9 @@ class Dispatcher:
             known.forked = True
             if not self._feeds:
                 known.account.function = cast(Function, fork.data)
-        elif self._over.get(child) is False:
-            self._over[child] = True  # it made itself known by its init, and was over before its fork came
+        elif child in self._over_unforked:  # it made itself known by its init
+            del self._over_unforked[child]
+            _remember(self._over, child, self._memory)
         else:
             component = self._make_root(child)
             if self._groups and parent is not None:
@@ -329,9 +338,10 @@ class Dispatcher:
 
     def _end(self, subject: Pid, component: _Component) -> None:
         self._known.pop(subject, None)
-        self._over[subject] = component.forked
-        if len(self._over) > self._limit:
-            self._over.popitem(last=False)
+        if component.forked:
+            _remember(self._over, subject, self._memory)
+        else:
+            _remember(self._over_unforked, subject, self._limit)
         self._note_nameless(subject, component)
         for feed, members, leader in zip(self._feeds, self._members, component.leaders, strict=True):
             if leader is not None:
@@ -352,3 +362,10 @@ class Dispatcher:
             self._orphans.append(Orphan(pid, account.events.total(), None, "no init"))
         elif self._is_root is not None and not account.events[Kind.FORK]:
             self._orphans.append(Orphan(pid, account.events.total(), None, "never forked"))
+
+
+def _remember(over: OrderedDict[Pid, None], pid: Pid, most: int) -> None:
+    """Add one to those that are over, and forget the oldest of too many."""
+    over[pid] = None
+    if len(over) > most:
+        over.popitem(last=False)
