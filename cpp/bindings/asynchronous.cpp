@@ -2,6 +2,7 @@
 #include <Python.h>
 
 #include "iterate.hpp"
+#include "manager.hpp"
 
 namespace mopsus::python {
 
@@ -91,15 +92,6 @@ PyType_Spec async_walk_spec = {"mopsus._core.AsyncWalk", sizeof(AsyncWalk), 0,
 
 // ---- async with ----
 
-// Stands for an asynchronous context manager between the evaluation of its expression and the end of the block.
-struct AsyncManager {
-    PyObject_HEAD
-    PyObject* target;
-    PyObject* enter;
-    PyObject* exit;
-    Site* site;
-};
-
 PyTypeObject* async_manager_type = nullptr;
 PyObject *enter_name = nullptr, *exit_name = nullptr;
 
@@ -112,19 +104,20 @@ PyObject* async_with(PyObject* object, PyObject* const* args, size_t, PyObject*)
     if (!enter) return nullptr;
     Owned exit(special(args[0], exit_name));
     if (!exit) return nullptr;
-    auto* self = PyObject_GC_New(AsyncManager, async_manager_type);
+    auto* self = PyObject_GC_New(Manager, async_manager_type);
     if (self == nullptr) return nullptr;
     self->target = Py_NewRef(args[0]);
     self->enter = enter.release();
     self->exit = exit.release();
     self->site = as_site(Py_NewRef(object));
+    self->unpacks = false;
     PyObject_GC_Track(reinterpret_cast<PyObject*>(self));
     return reinterpret_cast<PyObject*>(self);
 }
 
 // A call of one of its methods, whose end is that of the awaitable it gives.
 template <class Action>
-PyObject* managed(AsyncManager* self, Taps* Site::*which, Action&& action) {
+PyObject* managed(Manager* self, Taps* Site::*which, Action&& action) {
     Taps* served = self->site->*which;
     if (served == nullptr || Unobserved::now()) return action();
     const HeldTaps taps(served);
@@ -133,36 +126,14 @@ PyObject* managed(AsyncManager* self, Taps* Site::*which, Action&& action) {
 }
 
 PyObject* async_enter(PyObject* object, PyObject*) {
-    auto* self = reinterpret_cast<AsyncManager*>(object);
+    auto* self = reinterpret_cast<Manager*>(object);
     const Owned enter(std::exchange(self->enter, nullptr));
     return managed(self, &Site::first, [&] { return PyObject_CallNoArgs(enter.get()); });
 }
 
 PyObject* async_exit(PyObject* object, PyObject* const* args, Py_ssize_t count) {
-    auto* self = reinterpret_cast<AsyncManager*>(object);
+    auto* self = reinterpret_cast<Manager*>(object);
     return managed(self, &Site::second, [&] { return PyObject_Vectorcall(self->exit, args, static_cast<size_t>(count), nullptr); });
-}
-
-int async_manager_traverse(PyObject* object, visitproc visit, void* arg) {
-    auto* self = reinterpret_cast<AsyncManager*>(object);
-    Py_VISIT(Py_TYPE(object));
-    Py_VISIT(self->target);
-    Py_VISIT(self->enter);
-    Py_VISIT(self->exit);
-    Py_VISIT(self->site);
-    return 0;
-}
-
-void async_manager_dealloc(PyObject* object) {
-    auto* self = reinterpret_cast<AsyncManager*>(object);
-    PyTypeObject* type = Py_TYPE(object);
-    PyObject_GC_UnTrack(object);
-    Py_XDECREF(self->enter);
-    Py_XDECREF(self->exit);
-    Py_XDECREF(self->target);
-    Py_XDECREF(self->site);
-    type->tp_free(object);
-    Py_DECREF(type);
 }
 
 PyMethodDef async_manager_methods[] = {
@@ -172,14 +143,14 @@ PyMethodDef async_manager_methods[] = {
 };
 
 PyType_Slot async_manager_slots[] = {
-    {Py_tp_dealloc, reinterpret_cast<void*>(async_manager_dealloc)},
-    {Py_tp_traverse, reinterpret_cast<void*>(async_manager_traverse)},
+    {Py_tp_dealloc, reinterpret_cast<void*>(manager_dealloc)},
+    {Py_tp_traverse, reinterpret_cast<void*>(manager_traverse)},
     {Py_tp_methods, async_manager_methods},
     {Py_tp_doc, const_cast<char*>("An asynchronous context manager whose use is told.")},
     {0, nullptr},
 };
 
-PyType_Spec async_manager_spec = {"mopsus._core.AsyncManager", sizeof(AsyncManager), 0,
+PyType_Spec async_manager_spec = {"mopsus._core.AsyncManager", sizeof(Manager), 0,
                                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, async_manager_slots};
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "iterate.hpp"
+#include "manager.hpp"
 
 namespace mopsus::python {
 
@@ -83,16 +84,6 @@ PyObject* call(PyObject* object, PyObject* const* args, size_t flags, PyObject* 
 
 // ---- with ----
 
-// Stands for a context manager between the evaluation of its expression and the end of the block.
-struct Manager {
-    PyObject_HEAD
-    PyObject* target;
-    PyObject* enter;
-    PyObject* exit;
-    Site* site;
-    bool unpacks;  // tells how its value is unpacked; else when it is entered and left
-};
-
 PyTypeObject* manager_type = nullptr;
 
 PyObject *enter_name = nullptr, *exit_name = nullptr;
@@ -141,28 +132,6 @@ PyObject* manager_exit(PyObject* object, PyObject* const* args, Py_ssize_t count
     std::array<Owned, 3> held;
     for (Py_ssize_t k = 0; k < count && k < 3; ++k) held[static_cast<std::size_t>(k)] = Owned(Py_NewRef(args[k]));
     return perform(self->site->second, about(self->target, args, count), action);
-}
-
-int manager_traverse(PyObject* object, visitproc visit, void* arg) {
-    auto* self = reinterpret_cast<Manager*>(object);
-    Py_VISIT(Py_TYPE(object));
-    Py_VISIT(self->target);
-    Py_VISIT(self->enter);
-    Py_VISIT(self->exit);
-    Py_VISIT(self->site);
-    return 0;
-}
-
-void manager_dealloc(PyObject* object) {
-    auto* self = reinterpret_cast<Manager*>(object);
-    PyTypeObject* type = Py_TYPE(object);
-    PyObject_GC_UnTrack(object);
-    Py_XDECREF(self->enter);
-    Py_XDECREF(self->exit);
-    Py_XDECREF(self->target);
-    Py_XDECREF(self->site);
-    type->tp_free(object);
-    Py_DECREF(type);
 }
 
 PyMethodDef manager_methods[] = {
