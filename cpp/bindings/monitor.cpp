@@ -88,8 +88,6 @@ std::int64_t clock_now() {
     return start + count(steady_clock::now());
 }
 
-std::unordered_set<PyObject*> hidden_code;  // functions of ours, which are never where an event comes from
-
 // The exception that is set, if any, is kept aside: a fault of ours must not become the program's.
 class SavedError {
 public:
@@ -171,8 +169,7 @@ void PyMonitor::clear() {
     Py_CLEAR(callbacks_.fault);
     drop_all(pinned_);
     for (PyObject*& one : representatives_) Py_CLEAR(one);
-    for (auto& [site, location] : sites_) Py_DECREF(site.code);
-    sites_.clear();
+    places_.clear();
     for (Waiting& one : waiting_) drop_all(one.values);
     waiting_.clear();
     for (const Ready& one : ready_) Py_XDECREF(as_object(one.report.user));
@@ -189,8 +186,6 @@ void hide(PyObject* code) {
     if (hidden_code.insert(code).second) Py_INCREF(code);
 }
 
-bool is_hidden(PyObject* code) { return hidden_code.contains(code); }
-
 Stamp PyMonitor::now() const {
     Stamp stamp;
     if (unit_ == 0) return stamp;
@@ -201,29 +196,8 @@ Stamp PyMonitor::now() const {
 
 Stamp PyMonitor::here() {
     Stamp stamp = now();
-    PyFrameObject* frame = PyThreadState_GetFrame(PyThreadState_Get());
-    PyObject* code = nullptr;
-    while (frame != nullptr) {
-        code = reinterpret_cast<PyObject*>(PyFrame_GetCode(frame));
-        if (!is_hidden(code)) break;
-        Py_DECREF(code);
-        PyFrameObject* caller = PyFrame_GetBack(frame);
-        Py_DECREF(frame);
-        frame = caller;
-    }
-    if (frame == nullptr) return stamp;
-    const Site site{code, PyFrame_GetLasti(frame)};
-    const auto known = sites_.find(site);
-    if (known != sites_.end()) {
-        stamp.location = known->second;
-        Py_DECREF(code);
-    } else {
-        const char* file = PyUnicode_AsUTF8(reinterpret_cast<PyCodeObject*>(code)->co_filename);
-        if (file == nullptr) PyErr_Clear();
-        stamp.location = core_.location(std::string(file != nullptr ? file : "?") + ":" + std::to_string(PyFrame_GetLineNumber(frame)), false);
-        sites_.emplace(site, stamp.location);  // keeps the code object, so that its address stays its own
-    }
-    Py_DECREF(frame);
+    const std::uint32_t* location = places_.here([&](const std::string& text) { return core_.location(text, false); });
+    if (location != nullptr) stamp.location = *location;
     return stamp;
 }
 

@@ -13,13 +13,13 @@
 #include <memory>
 #include <string>
 #include <thread>
-#include <unordered_map>
 #include <vector>
 
 #include "convert.hpp"
 #include "flat.hpp"
 #include "mopsus/archive.hpp"
 #include "mopsus/monitor.hpp"
+#include "places.hpp"
 #include "terms.hpp"
 #include "watch.hpp"
 
@@ -231,17 +231,7 @@ private:
     Arena terms_;  // of the event that is being handled
     bool has_terms_ = false;
 
-    struct Site {
-        PyObject* code;
-        int instruction;
-        bool operator==(const Site&) const = default;
-    };
-    struct SiteHash {
-        std::size_t operator()(const Site& site) const {
-            return mix(reinterpret_cast<std::uintptr_t>(site.code), static_cast<std::uint64_t>(site.instruction) + 0x9E37ULL);
-        }
-    };
-    std::unordered_map<Site, std::uint32_t, SiteHash> sites_;
+    Places<std::uint32_t> places_;
 
 public:
     Stamp here();       // the line of Python that is running
@@ -257,6 +247,5 @@ extern Errors errors;
 
 // Calls made by this code object count as made by its caller.
 void hide(PyObject* code);
-bool is_hidden(PyObject* code);
 
 }  // namespace mopsus::python

@@ -1,10 +1,9 @@
 #include "outlet.hpp"
 
 #include <chrono>
-#include <unordered_map>
 #include <utility>
 
-#include "monitor.hpp"
+#include "places.hpp"
 #include "wire_tags.hpp"
 
 namespace mopsus::python {
@@ -28,44 +27,11 @@ double now() {
     return std::chrono::duration<double>(since).count();
 }
 
-struct Site {
-    PyObject* code;
-    int instruction;
-    bool operator==(const Site&) const = default;
-};
-
-struct SiteHash {
-    std::size_t operator()(const Site& site) const {
-        return std::hash<PyObject*>{}(site.code) * 31 + static_cast<std::size_t>(site.instruction);
-    }
-};
-
 // Where in the program it happens, as `file:line`.
 std::string_view place() {
-    // Code objects are kept, so that their addresses go on meaning them.
-    static std::unordered_map<Site, std::string, SiteHash>& known = *new std::unordered_map<Site, std::string, SiteHash>;
-    PyFrameObject* frame = PyThreadState_GetFrame(PyThreadState_Get());
-    PyObject* code = nullptr;
-    while (frame != nullptr) {
-        code = reinterpret_cast<PyObject*>(PyFrame_GetCode(frame));
-        if (!is_hidden(code)) break;
-        Py_DECREF(code);
-        PyFrameObject* caller = PyFrame_GetBack(frame);
-        Py_DECREF(frame);
-        frame = caller;
-    }
-    if (frame == nullptr) return {};
-    const Site site{code, PyFrame_GetLasti(frame)};
-    auto found = known.find(site);
-    if (found != known.end()) {
-        Py_DECREF(code);
-    } else {
-        const char* file = PyUnicode_AsUTF8(reinterpret_cast<PyCodeObject*>(code)->co_filename);
-        if (file == nullptr) PyErr_Clear();
-        found = known.emplace(site, std::string(file != nullptr ? file : "?") + ":" + std::to_string(PyFrame_GetLineNumber(frame))).first;
-    }
-    Py_DECREF(frame);
-    return found->second;
+    static Places<std::string>& known = *new Places<std::string>;
+    const std::string* text = known.here([](std::string made) { return made; });
+    return text != nullptr ? std::string_view(*text) : std::string_view();
 }
 
 std::string text_of(PyObject* object) {
