@@ -45,6 +45,7 @@ class Order:
     log: str | None = None
     """Where to write what components do; there are no specs then."""
     form: str = "hml"
+    envelopes: bool = False
     first_match: bool = False
 
 
@@ -189,7 +190,7 @@ def start_child() -> None:
 
 def _watch(order: Order, spawned: bool) -> None:
     if order.log is not None:
-        _record(order.log, order.form)
+        _record(order.log, order.form, order.envelopes)
         return
     from mopsus.cli.specs import load_specs
     from mopsus.events.component.identity import begin_apart
@@ -207,7 +208,7 @@ def _watch(order: Order, spawned: bool) -> None:
     }
     weaver = Weaver(monitors)
     weaver.start()
-    if inline := watch_inline(monitors.values(), Watching(groups=order.groups)):
+    if inline := watch_inline(monitors.values(), Watching(groups=order.groups, envelopes=order.envelopes)):
         begin_apart()
 
     def end() -> None:
@@ -226,7 +227,7 @@ def _watch(order: Order, spawned: bool) -> None:
         util.register_after_fork(outbox, lambda outbox: util.Finalize(None, end, exitpriority=-1000))
 
 
-def _record(log: str, form: str) -> None:
+def _record(log: str, form: str, envelopes: bool) -> None:
     """Write what components of this process do."""
     from typing import cast
 
@@ -234,7 +235,7 @@ def _record(log: str, form: str) -> None:
     from mopsus.events.component.record import Format, Recorder
 
     begin_apart()
-    Recorder(log, cast(Format, form), append=True).start()
+    Recorder(log, cast(Format, form), append=True).start(envelopes=envelopes)
 
 
 def count_events(monitors: Iterable[Monitor]) -> int:

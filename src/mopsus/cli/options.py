@@ -67,6 +67,10 @@ FirstMatch = Annotated[
         help="Of the clauses of an shml conjunction that an event fits, take only the first, as detectEr does.",
     ),
 ]
+Envelopes = Annotated[
+    bool,
+    typer.Option("--envelopes", help="Of components: the send of a message is heard of before its recv."),
+]
 WhenFullOption = Annotated[
     WhenFull,
     typer.Option(

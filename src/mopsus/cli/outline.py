@@ -69,7 +69,7 @@ def watch_program(
     """Run a program to its end, with a monitor process beside it."""
     from mopsus.events.component.outline.program import command_of, environment_of
 
-    session = Session.create()
+    session = Session.create(envelopes=terms.envelopes)
     started = time.perf_counter()
     try:
         sidecars = start_sidecars(session, reporting, terms)

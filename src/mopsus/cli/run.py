@@ -16,6 +16,7 @@ from mopsus.cli.messages import CommandError
 from mopsus.cli.options import (
     AllowUnmonitorable,
     AtEnd,
+    Envelopes,
     ExtraSpecs,
     FirstMatch,
     History,
@@ -78,6 +79,7 @@ def run(
             "--groups", help="Of components: who is not selected belongs to its parent's group, as in detectEr."
         ),
     ] = False,
+    envelopes: Envelopes = False,
     outline: Annotated[
         bool, typer.Option("--outline", help="Watch components from a process beside the program, which does not wait.")
     ] = False,
@@ -104,6 +106,9 @@ def run(
     if not outline and (when_full is not WhenFull.BLOCK or monitors_count > 1):
         option = "--when-full" if when_full is not WhenFull.BLOCK else "--monitors"
         raise CommandError(f"{option} is for --outline", hint="add --outline, or leave it out", code="CLI-005")
+    if envelopes and monitors_count > 1:
+        hint = "with several, only the events of one component are in order"
+        raise CommandError("--envelopes needs one monitor process", hint=hint, code="CLI-005")
     spec_files, program = split(arguments, spec or (), module)
     loaded = load_specs(spec_files, at_end=at_end, allow_unmonitorable=allow_unmonitorable, first_match=first_match)
     reporting = Reporting(
@@ -121,7 +126,10 @@ def run(
         from mopsus.cli.sidecar import Terms
 
         outcome = watch_program(
-            program, reporting, Terms(when_full.value, groups=groups, monitors=monitors_count), verdicts.add
+            program,
+            reporting,
+            Terms(when_full.value, groups=groups, monitors=monitors_count, envelopes=envelopes),
+            verdicts.add,
         )
         reporting.finish(outcome)
         return outcome.exit_status(fail_on_violation, verdicts.violations)
@@ -129,10 +137,15 @@ def run(
     weaver = Weaver(monitors)
     started = time.perf_counter()
     order = Order(
-        [str(path.absolute()) for path in spec_files], history, not no_code, first_match=first_match, groups=groups
+        [str(path.absolute()) for path in spec_files],
+        history,
+        not no_code,
+        first_match=first_match,
+        groups=groups,
+        envelopes=envelopes,
     )
     with Children(order, verdicts.send, lambda: count_events(monitors.values())) as children:
-        with InlineProgram(program, monitors.values(), Watching(groups=groups)) as inline:
+        with InlineProgram(program, monitors.values(), Watching(groups=groups, envelopes=envelopes)) as inline:
             ended = inline.end(launch(program, weaver))
         for monitor in monitors.values():
             monitor.close()

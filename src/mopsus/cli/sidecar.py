@@ -49,6 +49,8 @@ class Terms:
     """Does a component that no property is about belong to its parent's?"""
     monitors: int = 1
     """How many processes share the work."""
+    envelopes: bool = False
+    """Is a send heard of before the recv of its message? Known to programs that are started so."""
 
 
 @dataclass(slots=True)

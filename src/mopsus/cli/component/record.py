@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from mopsus.cli.messages import CommandError
+from mopsus.cli.options import Envelopes
 
 
 class Form(StrEnum):
@@ -32,6 +33,7 @@ def record(
     module: Annotated[
         str | None, typer.Option("--module", "-m", help="Run a module, as `python -m` does.", metavar="MODULE")
     ] = None,
+    envelopes: Envelopes = False,
 ) -> int:
     """Run a Python program, and write down what its components do.
 
@@ -52,9 +54,9 @@ def record(
         recorder = Recorder(str(output), form.value)
     except OSError as error:
         raise CommandError(f"cannot write {output}: {error.strerror}", hint="choose another file") from None
-    order = Order(log=str(output.absolute()), form=form.value)
+    order = Order(log=str(output.absolute()), form=form.value, envelopes=envelopes)
     with Children(order, lambda outbox: None, lambda: 0) as children:
-        recorder.start()
+        recorder.start(envelopes=envelopes)
         try:
             begin_program(program)
             ended = launch(program, Weaver({}))

@@ -18,7 +18,8 @@ class watch_components(weave):
 
     With `groups`, a component that no property selects belongs to its parent's group, and the monitor of the group
     hears of it. `keep` says of a message whether it is told of. `codec` makes messages of what goes through sockets:
-    one from `mopsus.events.component.codec`, or like them.
+    one from `mopsus.events.component.codec`, or like them. With `envelopes`, the send of a message is told before its
+    recv, whichever components they belong to.
     """
 
     def __init__(
@@ -30,9 +31,10 @@ class watch_components(weave):
         groups: bool = False,
         keep: Keep | None = None,
         codec: Codec | None = None,
+        envelopes: bool = False,
     ) -> None:
         super().__init__(*specs, on_verdict=on_verdict, history=history, allow_code=allow_code)
-        self._watching = Watching(groups, keep, codec)
+        self._watching = Watching(groups, keep, codec, envelopes)
 
 
 def mailbox(queue: Any, owner: Any = None) -> None:  # noqa: ANN401 - whatever takes messages, and whoever owns it

@@ -25,7 +25,8 @@ class Inline:
     """Gives what components of this process do to feeds, from `start` to `stop`.
 
     With `groups`, a component that a feed does not select joins the group of its parent. With `keep`, messages of which
-    it says False are left out; `codec` makes messages of what goes through sockets meanwhile.
+    it says False are left out; `codec` makes messages of what goes through sockets meanwhile. With `envelopes`, a send
+    is heard of before the recv of its message.
     """
 
     def __init__(
@@ -35,10 +36,11 @@ class Inline:
         groups: bool = False,
         keep: hooks.Keep | None = None,
         codec: Codec | None = None,
+        envelopes: bool = False,
     ) -> None:
         self._all = [feed for feed in feeds if feed.selects(None)]
         self._feeds = [feed for feed in feeds if not feed.selects(None)]
-        self._groups, self._keep, self._codec = groups, keep, codec
+        self._groups, self._keep, self._codec, self._envelopes = groups, keep, codec, envelopes
         self._codec_before: Codec | None = None
         self._routes: dict[Pid, list[_Route]] = {}
         """By component, who hears of it."""
@@ -53,7 +55,7 @@ class Inline:
         if self._codec is not None:
             self._codec_before = use_codec(self._codec)
         subjects = None if self._all else self._subjects
-        self._undo = hooks.install(self.emit, keep=self._keep, subjects=subjects)
+        self._undo = hooks.install(self.emit, keep=self._keep, subjects=subjects, envelopes=self._envelopes)
 
     def stop(self) -> None:
         """Listen no more. Safe to call twice."""

@@ -35,9 +35,12 @@ class Recorder:
         self.opaque = 0
         """Events with a value that has no form in a log, in place of which there is a mark."""
 
-    def start(self, keep: hooks.Keep | None = None) -> None:
-        """Write from now on. With `keep`, messages of which it says False are left out."""
-        self._undo = hooks.install(self.emit, keep=keep)
+    def start(self, keep: hooks.Keep | None = None, *, envelopes: bool = False) -> None:
+        """Write from now on. With `keep`, messages of which it says False are left out.
+
+        With `envelopes`, the line of a send comes before that of its recv, also in another process.
+        """
+        self._undo = hooks.install(self.emit, keep=keep, envelopes=envelopes)
 
     def stop(self) -> None:
         """Write no more. Safe to call twice."""

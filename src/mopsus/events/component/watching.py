@@ -27,6 +27,8 @@ class Watching:
     """Says of a message whether its events are told of; None: all are."""
     codec: Codec | None = None
     """Makes messages of the bytes that go through sockets; None: every piece is a message."""
+    envelopes: bool = False
+    """A send is heard of before the recv of its message."""
 
 
 def watch_inline(monitors: Iterable[Monitor], how: Watching) -> Inline | None:
@@ -38,7 +40,7 @@ def watch_inline(monitors: Iterable[Monitor], how: Watching) -> Inline | None:
     from mopsus.events.component.inline import Inline
 
     feeds = [make_feed(monitor.spec, monitor) for monitor in about]
-    watch = Inline(feeds, groups=how.groups, keep=how.keep, codec=how.codec)
+    watch = Inline(feeds, groups=how.groups, keep=how.keep, codec=how.codec, envelopes=how.envelopes)
     watch.start()
     return watch
 

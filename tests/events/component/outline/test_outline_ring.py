@@ -24,7 +24,7 @@ from mopsus.events.component.occurrence import Function, Kind
 from mopsus.events.component.outline.agent import start_agent
 from mopsus.events.component.outline.session import Session
 from mopsus.model.term import Atom, Pid
-hooks.install = lambda emit: None
+hooks.install = lambda emit, **how: None
 agent = start_agent(Session(sys.argv[1]))
 emit = agent._outlet.emit
 A, B, OUTSIDE = Pid("<0.1.0>"), Pid("<0.2.0>"), Pid("<0.0.0>")

@@ -47,12 +47,12 @@ class Specs:
 class Beside:
     """Monitor processes that watch this process while it is entered; `found` is what they say."""
 
-    def __init__(self, specs, monitors=1):
-        self._specs, self._terms = Specs(specs), Terms(monitors=monitors)
+    def __init__(self, specs, monitors=1, **how):
+        self._specs, self._terms = Specs(specs), Terms(monitors=monitors, **how)
         self.found = []
 
     def __enter__(self):
-        self._session = Session.create()
+        self._session = Session.create(envelopes=self._terms.envelopes)
         self._session.set_main(os.getpid())
         self._sidecars = start_sidecars(self._session, self._specs, self._terms)
         self._agent = Agent(self._session)

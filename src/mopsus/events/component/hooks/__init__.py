@@ -39,6 +39,8 @@ LIBRARIES: Final = {
     "pykka": ("pykka", "install"),
 }
 """By module of a library, what hooks it when it is loaded."""
+_CHANNELS: Final[tuple[str, ...]] = ("queue", "multiprocessing.queues", "multiprocessing.connection")
+"""Those whose messages may be taken before it is told that they were sent."""
 
 
 class _Hooks:
@@ -53,9 +55,14 @@ class _Hooks:
         self._undo: dict[str, Undo] = {}
         self._imports: Hook | None = None
 
-    def add(self, listener: Emit, subjects: Subjects | None) -> None:
-        """Let somebody listen."""
+    def add(self, listener: Emit, subjects: Subjects | None, envelopes: bool) -> None:
+        """Let somebody listen. What one asks for of the order of messages, all get until nobody listens."""
         with self._lock:
+            if envelopes and not self.hub.envelopes:
+                self.hub.envelopes = True
+                for name in [each for each in _CHANNELS if each in self._undo]:
+                    self._undo.pop(name)()
+                    self._install(name)
             self.hub.listeners.append((listener, subjects))
             if self._imports is None:
                 current()  # whoever begins to listen is the first component
@@ -75,6 +82,7 @@ class _Hooks:
                 for undo in self._undo.values():
                     undo()
                 self._undo.clear()
+                self.hub.envelopes = False
 
     def defined(self, made: T) -> T:
         """Nothing is done with what a program defines."""
@@ -99,12 +107,14 @@ class _Hooks:
 _hooks = _Hooks()
 
 
-def install(listener: Emit, *, keep: Keep | None = None, subjects: Subjects | None = None) -> Undo:
+def install(
+    listener: Emit, *, keep: Keep | None = None, subjects: Subjects | None = None, envelopes: bool = False
+) -> Undo:
     """Tell of everything that components of this process do from now on; gives what ends it.
 
     The listener is called where it happens, in the component. An error in it is logged once, and counted, and never
     reaches the program. With `keep`, messages of which it says False are not told of; with `subjects`, only messages
-    that these components send or receive are.
+    that these components send or receive are. With `envelopes`, a send is told before its message can be taken.
     """
 
     def told(kind: Kind, subject: Pid, other: Pid | None, data: object) -> None:
@@ -113,7 +123,7 @@ def install(listener: Emit, *, keep: Keep | None = None, subjects: Subjects | No
 
     hide(told)
     heard = listener if keep is None else told
-    _hooks.add(heard, subjects)
+    _hooks.add(heard, subjects, envelopes)
 
     def undo() -> None:
         _hooks.remove(heard)

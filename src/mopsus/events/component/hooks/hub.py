@@ -26,6 +26,8 @@ class Hub:
 
     def __init__(self) -> None:
         self.listeners: list[tuple[Emit, Subjects | None]] = []
+        self.envelopes = False
+        """Is a send told before its message can be taken, as far as that is possible?"""
         self.faults = 0
         """Errors in listeners."""
         self._known_faults: set[str] = set()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import os
 import tempfile
+from collections.abc import Mapping
 from contextlib import suppress
 from multiprocessing import process
 from multiprocessing.process import BaseProcess
@@ -19,6 +20,8 @@ from weakref import WeakKeyDictionary
 from mopsus.events.component import reasons
 from mopsus.events.component.address import COMPONENTS, MAILBOXES, Mailbox, stands_for_address, told, told_function
 from mopsus.events.component.hooks.hub import Hub
+from mopsus.events.component.hooks.messages import sending
+from mopsus.events.component.hooks.queues import gives_up
 from mopsus.events.component.hooks.wiring import (
     ERROR,
     RESULT,
@@ -286,14 +289,23 @@ def install_queues(hub: Hub) -> Undo:
     kinds = (queues.Queue, queues.SimpleQueue)
     for kind in kinds:
         stands_for_address(kind, _channel_address)
-    sent, received = returning(messages.sent, SELF, argument(0, "obj")), returning(messages.received, RESULT)
+    item, received = argument(0, "obj"), returning(messages.received, RESULT)
+    sent = tuple(sending(hub, messages.sent, SELF, item, may_fail=_may_be_full))
     return put(
         [
             *(Advised(kind, "__init__", (returning(made, SELF),)) for kind in kinds),
-            *(Advised(kind, "put", (sent,)) for kind in (*kinds, queues.JoinableQueue)),
+            *(Advised(kind, "put", sent) for kind in (queues.Queue, queues.JoinableQueue)),
+            Advised(queues.SimpleQueue, "put", tuple(sending(hub, messages.sent, SELF, item))),
             *(Advised(kind, "get", (received,)) for kind in kinds),
         ]
     )
+
+
+def _may_be_full(given: tuple[Any, ...], named: Mapping[str, Any]) -> bool:
+    """May `put` raise `Full`? A queue that was given no size has the largest possible."""
+    from multiprocessing.synchronize import SEM_VALUE_MAX  # type: ignore[attr-defined]  # not in its stubs
+
+    return given[0]._maxsize < SEM_VALUE_MAX and gives_up(given[2:], named)
 
 
 def install_pipes(hub: Hub) -> Undo:
@@ -315,13 +327,12 @@ def install_pipes(hub: Hub) -> Undo:
 
     stands_for_address(connection._ConnectionBase, _channel_address)
     kind = connection._ConnectionBase
-    sent, received = returning(messages.sent, SELF, argument(0, "obj")), returning(messages.received, RESULT)
-    sent_bytes = returning(messages.sent, SELF, argument(0, "buf"))
+    received = returning(messages.received, RESULT)
     return put(
         [
             Advised(connection, "Pipe", (returning(made, RESULT),)),
-            Advised(kind, "send", (sent,)),
-            Advised(kind, "send_bytes", (sent_bytes,)),
+            Advised(kind, "send", tuple(sending(hub, messages.sent, SELF, argument(0, "obj")))),
+            Advised(kind, "send_bytes", tuple(sending(hub, messages.sent, SELF, argument(0, "buf")))),
             Advised(kind, "recv", (received,)),
             Advised(kind, "recv_bytes", (received,)),
         ]

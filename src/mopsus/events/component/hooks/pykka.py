@@ -59,10 +59,10 @@ def install(hub: Hub) -> Undo:
                 "_handle_receive",
                 (before(actors.received, SELF, message), raising(actors.stopped, SELF, ERROR)),
             ),
-            Advised(pykka.ActorRef, "tell", (returning(actors.sent, SELF, message),)),
+            Advised(pykka.ActorRef, "tell", (before(actors.asked, SELF, message),)),
             Advised(pykka.ActorRef, "ask", (before(actors.asked, SELF, message),)),
             Advised(Envelope, "__init__", (returning(asked.ask, message, argument(1, "reply_to")),)),
-            Advised(pykka.ThreadingFuture, "set", (returning(asked.reply, SELF, argument(0, "value")),)),
+            Advised(pykka.ThreadingFuture, "set", (before(asked.replying, SELF, argument(0, "value")),)),
             Advised(pykka.ThreadingFuture, "set_exception", (returning(asked.refuse, SELF),)),
             Advised(
                 pykka.ThreadingFuture, "get", (returning(asked.read, SELF, RESULT), raising(asked.raised, SELF, ERROR))
@@ -163,6 +163,11 @@ class _Asked:
         asker = current()
         if future is not None and asker is not None and not isinstance(message, _INTERNAL):
             self._askers[future] = asker.pid
+
+    def replying(self, future: Any, value: Any) -> None:  # noqa: ANN401 - its attributes are nobody's business
+        """A reply is given, unless there was one; told before anybody can read it."""
+        if getattr(future, "_result", None) is None:
+            self.reply(future, value)
 
     def reply(self, future: pykka.Future[Any], value: Any) -> None:  # noqa: ANN401 - any reply
         """A reply was given."""

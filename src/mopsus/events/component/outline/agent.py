@@ -33,7 +33,7 @@ class Agent:
 
     def start(self) -> None:
         """Hook the libraries that run components."""
-        self._undo = hooks.install(self._outlet.emit)
+        self._undo = hooks.install(self._outlet.emit, envelopes=self._session.envelopes)
         os.register_at_fork(after_in_child=self._after_fork)
         atexit.register(self.end)
 

@@ -7,11 +7,12 @@ started it is there, its word is waited for, because only a parent learns how a 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import Any, Final, Protocol
+import time
+from typing import Any, Final
 
 from mopsus import _core
 from mopsus.events.component.occurrence import Kind, Occurrence
+from mopsus.events.component.outline.order import InOrder, Sink
 from mopsus.events.component.outline.session import Session
 from mopsus.events.component.outline.wire import GAP, JOINED
 from mopsus.model.term import Atom, Pid
@@ -21,19 +22,6 @@ KILLED: Final = Atom("killed")
 _BATCH = 256
 _LOOK = 0.05
 """How often, in seconds, one looks whether processes are still there when they are silent."""
-
-
-class Sink(Protocol):
-    """Who wants to hear of the program."""
-
-    def post(self, occurrence: Occurrence) -> None:
-        """Something happened."""
-
-    def join(self, init: Occurrence) -> None:
-        """A component was there already; this is how it had begun."""
-
-    def lose(self, components: Mapping[Pid, int]) -> None:
-        """Events of these components were lost, so many of each as far as that is known (0: it is not)."""
 
 
 class _Source:
@@ -48,13 +36,17 @@ class _Source:
         """The component that the process itself is."""
         self.lost = 0
         """Lost events that were told."""
+        self.latest = 0.0
+        """When the last event happened that was read."""
 
 
 class Collector:
     """Reads what the processes of a program write, from when it is made."""
 
     def __init__(self, session: Session, board: _core.Board, sink: Sink) -> None:
-        self._session, self._board, self._sink = session, board, sink
+        self._session, self._board = session, board
+        self._order = InOrder(sink) if session.envelopes else None
+        self._sink = self._order or sink
         self._generation = board.generation
         self._sources: dict[str, _Source] = {}
         self._enlisted = 0
@@ -84,8 +76,11 @@ class Collector:
         if self._board.enlisted != self._enlisted:
             self._open_rings()
         before = self.events
-        for source in list(self._sources.values()):
-            self._read(source, _BATCH)
+        if self._order is not None:
+            self._read_in_order(self._order, time.time())
+        else:
+            for source in list(self._sources.values()):
+                self._read(source, _BATCH)
         if self.events == before:
             self._bury()
         return self.events - before
@@ -101,6 +96,8 @@ class Collector:
                 self._end(source)
         for component in [*self._mourned, *self._unborn]:
             self._post(Occurrence(Kind.EXIT, component, None, KILLED))
+        if self._order is not None:
+            self._order.release(None)
 
     # ---- reading ----
 
@@ -110,10 +107,18 @@ class Collector:
             if path not in self._sources:
                 self._sources[path] = _Source(path, _core.Inlet(path, self._session.spill(path)))
 
+    def _read_in_order(self, order: InOrder, now: float) -> None:
+        """Read everything that happened until now; then what it follows from has been read, too."""
+        for source in list(self._sources.values()):
+            while source.inlet.pending and source.latest <= now:
+                self._read(source, _BATCH)
+        order.release(now)
+
     def _read(self, source: _Source, limit: int) -> None:
         for frame in source.inlet.read(limit):
             self.events += 1
             if type(frame) is Occurrence:
+                source.latest = frame.time or source.latest
                 if frame.kind is Kind.EXIT and frame.subject not in source.living:
                     self._hear_out(frame.subject, source)
                 self._note(source, frame)

@@ -16,6 +16,7 @@ from mopsus.events.component.outline.messages import OutlineError
 FOLDER = "MOPSUS_OUTLINE"
 """The environment variable that has the folder of the session."""
 _SHARED = "/dev/shm"
+_ENVELOPES = "envelopes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +26,15 @@ class Session:
     folder: str
 
     @staticmethod
-    def create() -> Session:
-        """A new one, for a program that is about to start."""
+    def create(*, envelopes: bool = False) -> Session:
+        """A new one, for a program that is about to start; with `envelopes`, it tells of a send before its recv."""
         for session in _all():
             if session.is_abandoned():
                 session.remove()
         session = Session(tempfile.mkdtemp(prefix=_prefix(), dir=_base()))
         _core.Board.create(session.board)
+        if envelopes:
+            Path(session.folder, _ENVELOPES).touch()
         return session
 
     @staticmethod
@@ -47,6 +50,11 @@ class Session:
     def board(self) -> str:
         """The file that all processes look at."""
         return os.path.join(self.folder, "board")
+
+    @property
+    def envelopes(self) -> bool:
+        """Is a send told before the recv of its message?"""
+        return Path(self.folder, _ENVELOPES).exists()
 
     @property
     def main(self) -> int | None:
