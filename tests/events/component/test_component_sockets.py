@@ -1,13 +1,16 @@
 """Messages that go through sockets."""
 
 import json
+import os
 import socket
 import struct
 import threading
+from contextlib import suppress
 
 import pytest
 from events.component.component_support import heard
 
+import mopsus
 from mopsus.events.component import codec
 from mopsus.events.component.codec import use_codec
 
@@ -145,3 +148,100 @@ def test_a_codec_is_used_while_it_is_asked_for(pair, tmp_path):
     assert len(watch.verdicts) == 1
     assert codec.new_decoders() is codec.pieces
     assert server.recv(20)
+
+
+# ---- connections that are accepted
+
+
+def shown(log):
+    return [(event.kind.value, event.subject, event.other) for event in log.events]
+
+
+@pytest.fixture
+def server():
+    with socket.create_server(("127.0.0.1", 0)) as made:
+        yield made
+
+
+@pytest.mark.parametrize("take", [lambda s: s.recv(9), lambda s: s.recv_into(bytearray(9)), lambda s: s.close()])
+def test_a_connection_is_a_component_from_accept_to_its_end(server, take):
+    with heard() as log:
+        client = socket.create_connection(server.getsockname())
+        peer = address(client.getsockname()[1])
+        connection, _ = server.accept()
+        connection.recv(0)  # is no end
+        client.close()
+        take(connection)
+        connection.close()
+    main = log.pid("main")
+    assert shown(log) == [("fork", main, peer), ("init", peer, main), ("exit", peer, None)]
+    assert log.events[0].data == ("socket", "accept", (address(server.getsockname()[1]),), None)
+    assert log.events[2].data == "normal"
+
+
+def test_a_reset_is_an_error_of_the_connection(server):
+    with heard() as log:
+        client = socket.create_connection(server.getsockname())
+        with server.accept()[0] as connection:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            client.close()
+            with pytest.raises(ConnectionResetError):
+                connection.recv(9)
+    assert [event.data[:2] for event in log.events[2:]] == [("error", "ConnectionResetError")]
+
+
+def test_a_time_out_is_no_end(server):
+    with heard() as log, socket.create_connection(server.getsockname()):
+        connection, _ = server.accept()
+        connection.settimeout(0.01)
+        with pytest.raises(TimeoutError):
+            connection.recv(9)
+        assert len(log.events) == 2
+        connection.close()
+
+
+def test_what_is_sent_to_the_peer_goes_to_the_connection(server):
+    with heard() as log, socket.create_connection(server.getsockname()) as client, server.accept()[0] as connection:
+        connection.sendall(b"hello")
+        assert client.recv(9) == b"hello"
+    (fork, *_), (sent,) = log.events, [event for event in log.events if event.kind.value == "send"]
+    assert sent.other == fork.other
+
+
+def test_a_connection_can_be_monitored(server, tmp_path):
+    (tmp_path / "peers.hml").write_text(
+        "with socket:accept(_) monitor [_ <- _, socket:accept(_)]([_ ** {error, _, _}]ff and [_ ** normal]tt)."
+    )
+    found = []
+    with mopsus.watch_components(tmp_path / "peers.hml", on_verdict=found.append):
+        for reset in (False, True):
+            client = socket.create_connection(server.getsockname())
+            peer = address(client.getsockname()[1])
+            with server.accept()[0] as connection:
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", reset, 0))
+                client.close()
+                with suppress(ConnectionResetError):
+                    connection.recv(9)
+    assert [(verdict.category, verdict.binding) for verdict in found if verdict.violation] == [
+        ("rejection", {"component": peer})
+    ]
+
+
+def test_a_process_that_was_forked_does_not_end_it_again(server):
+    with heard() as log:
+        client = socket.create_connection(server.getsockname())
+        connection, _ = server.accept()
+        told, tell = os.pipe()
+        child = os.fork()
+        if child == 0:
+            before = len(log.events)
+            connection.close()
+            os.write(tell, bytes([len(log.events) - before]))
+            os._exit(0)
+        os.waitpid(child, 0)
+        assert os.read(told, 1) == b"\0"
+        connection.close()
+        client.close()
+    os.close(told)
+    os.close(tell)
+    assert [event.kind.value for event in log.events] == ["fork", "init", "exit"]
