@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import importlib
 import logging
 import re
+from typing import ClassVar
 
 import pytest
 from events.woven import program, recorded
@@ -324,3 +326,15 @@ def test_objects_with_a_binding_of_their_own(program):
         assert one.m(2) == (1, 2)
         assert one.d(3) == 3
     assert len(woven.verdicts) == 1
+
+
+def test_classes_whose_metaclass_was_made_in_c():
+    class Pair(ctypes.BigEndianUnion):
+        _fields_: ClassVar = [("a", ctypes.c_int)]
+
+    with mopsus.weave(mopsus.parse("S(x: object) { event end before(x) : endObject(x) ere : end }")) as woven:
+        before = len(woven.verdicts)
+        one = Pair()
+        del one
+        assert len(woven.verdicts) > before
+    assert "__del__" not in vars(Pair)

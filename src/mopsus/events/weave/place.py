@@ -319,11 +319,18 @@ def _assign(holder: Holder, name: str, value: object) -> None:
             vars(holder)[name] = value
     elif _is_fixed(holder):
         _core.set_type_attribute(holder, name, *(() if value is _MISSING else (value,)))
-    elif value is _MISSING:
-        type.__delattr__(holder, name)
     else:
-        # A metaclass may refuse: enumerations do. Nothing of what it guards is changed.
-        type.__setattr__(holder, name, value)
+        _assign_to_class(holder, name, value)
+
+
+def _assign_to_class(holder: type, name: str, value: object) -> None:
+    # A metaclass may refuse: enumerations do. Nothing of what it guards is changed.
+    direct, asking = (type.__delattr__, delattr) if value is _MISSING else (type.__setattr__, setattr)
+    arguments = (name,) if value is _MISSING else (name, value)
+    try:
+        direct(holder, *arguments)
+    except TypeError:  # one that was made in C, such as that of `ctypes`, insists on doing it
+        asking(holder, *arguments)
 
 
 def _replace_aliases(replaced: Replaced) -> None:

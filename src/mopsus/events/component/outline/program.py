@@ -36,8 +36,8 @@ def environment_of(session: Session) -> dict[str, str]:
     return {**os.environ, FOLDER: session.folder, "PYTHONPATH": startup}
 
 
-def main() -> int:
-    """Run the program that the command line names; its status."""
+def main() -> tuple[int, bool]:
+    """Run the program that the command line names: its status, and whether this is a process that it has forked."""
     words = sys.argv[1:]
     is_module = words[:1] == ["-m"]
     name, *arguments = words[is_module:]
@@ -50,18 +50,21 @@ def main() -> int:
     ended = launch(program, Weaver({}))
     end_program(ended)
     agent.end()
-    if os.getpid() != process:  # a process that the program has forked
-        sys.stdout.flush()
-        os._exit(ended.status)
+    if os.getpid() != process:
+        return ended.status, True
     with suppress(OSError):  # whoever has started the program may have removed it
         if not _core.Board.open(session.board).attended():
             session.remove()
-    return ended.status
+    return ended.status, False
 
 
 if __name__ == "__main__":
     try:
-        sys.exit(main())
+        status, forked = main()
     except MopsusError as error:
         sys.stderr.write(f"mopsus: {error}\n")
         sys.exit(_CANNOT)
+    if forked:
+        sys.stdout.flush()
+        os._exit(status)
+    sys.exit(status)
