@@ -9,6 +9,8 @@ import time
 import pytest
 from events.component.component_support import heard, record
 
+import mopsus
+
 METHODS = ("fork", "spawn", "forkserver")
 
 SCRIPT = """
@@ -137,6 +139,26 @@ def test_a_process_that_cannot_be_started():
     with heard() as log, pytest.raises((AttributeError, TypeError)):
         multiprocessing.get_context("spawn").Process(target=local).start()
     assert log.of("local") == ["exit start_failed"]
+
+
+@pytest.mark.parametrize("groups", [False, True])
+def test_a_process_that_cannot_be_started_is_judged_inline(tmp_path, groups):
+    """Nobody else could: it was never there. One that was started and killed is judged from beside, or from a log."""
+
+    def local():
+        pass
+
+    module, name = __name__, local.__qualname__
+    (tmp_path / "begins.hml").write_text(f"with '{module}':'{name}'() monitor [_ ** start_failed]ff.")
+    found = []
+    with mopsus.watch_components(tmp_path / "begins.hml", groups=groups, on_verdict=found.append):
+        with pytest.raises((AttributeError, TypeError)):
+            multiprocessing.get_context("spawn").Process(target=local).start()
+        process = multiprocessing.get_context("fork").Process(target=time.sleep, args=(60,))
+        process.start()
+        process.kill()
+        process.join()
+    assert [verdict.category for verdict in found] == ["rejection"]
 
 
 def test_a_process_that_was_started_is_not_started_again():

@@ -48,6 +48,8 @@ class Inline:
         """By component, events of monitors that hear of its messages by the shortest way; None: there is none."""
         self._members: dict[_Route, int] = {}
         """How many are alive in each group."""
+        self._announced: dict[Pid, Occurrence] = {}
+        """The forks of components that run in other processes, or that could not be started there."""
         self._undo: Undo | None = None
 
     def start(self) -> None:
@@ -75,10 +77,16 @@ class Inline:
             feed.event(subject, occurrence)
         if kind is Kind.INIT and route is None:
             route = self._begin(subject, occurrence, [])
+        elif kind is Kind.EXIT and (fork := self._announced.pop(subject, None)) is not None:
+            route = self._begin(subject, fork, self._routes.get(fork.subject, []))
         for each in route or ():
             each.feed.event(each.leader, occurrence)
-        if kind is Kind.FORK and other is not None and other not in ELSEWHERE:
-            self._begin(other, occurrence, route or [])
+        if kind is Kind.FORK and other is not None:
+            if other in ELSEWHERE:
+                self._announced = {pid: fork for pid, fork in self._announced.items() if pid in ELSEWHERE}
+                self._announced[other] = occurrence
+            else:
+                self._begin(other, occurrence, route or [])
         elif kind is Kind.EXIT:
             self._end(subject)
 

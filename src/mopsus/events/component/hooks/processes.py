@@ -89,6 +89,7 @@ def install(hub: Hub) -> Undo:
     def not_started(child: Any) -> None:  # noqa: ANN401 - its attributes are nobody's business
         component = COMPONENTS.find(child)
         if component is not None and getattr(child, "_popen", None) is None and _config(child).pop(_KEY, None):
+            ELSEWHERE.discard(component.pid)  # all that it did is known here
             emit(Kind.EXIT, component.pid, None, reasons.START_FAILED)
 
     def polled(popen: object, status: int | None) -> None:
