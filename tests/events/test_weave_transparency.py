@@ -329,12 +329,15 @@ def test_objects_with_a_binding_of_their_own(program):
 
 
 def test_classes_whose_metaclass_was_made_in_c():
-    class Pair(ctypes.BigEndianUnion):
+    class Pair(ctypes.BigEndianStructure):
+        _fields_: ClassVar = [("a", ctypes.c_int)]
+
+    class Choice(ctypes.BigEndianUnion):  # its metaclass takes no change that goes around it
         _fields_: ClassVar = [("a", ctypes.c_int)]
 
     with mopsus.weave(mopsus.parse("S(x: object) { event end before(x) : endObject(x) ere : end }")) as woven:
         before = len(woven.verdicts)
-        one = Pair()
-        del one
+        Pair()
+        Choice()
         assert len(woven.verdicts) > before
-    assert "__del__" not in vars(Pair)
+    assert not any("__del__" in vars(each) for kind in (Pair, Choice) for each in kind.__mro__)
