@@ -280,6 +280,8 @@ PyType_Slot gc_slots[] = {
 
 NB_MODULE(_core, module) {
     module.doc() = "The C++ core: parametric slicing, machines, the death of objects.";
+    // What a watched program still holds of ours at its end is no news for its standard error.
+    nb::set_leak_warnings(false);
     if (!prepare_conversion() || !prepare_terms() || !prepare_watching()) raise_python();
     for (const auto prepare : {prepare_emitters, prepare_classes, prepare_stand_ins, prepare_advice, prepare_accessors, prepare_sites,
                                prepare_components, prepare_mail})
