@@ -15,9 +15,10 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import cache
 from operator import attrgetter
 from types import CodeType
-from typing import Any
+from typing import Any, NamedTuple
 
 from mopsus._core import Site
 from mopsus.events.weave.joinpoints import Operation, Rewrite, Tap
@@ -63,8 +64,7 @@ KINDS = {
 }
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Place:
+class Place(NamedTuple):
     """Which site: its kind, and what it is about if it is about one thing.
 
     That is an attribute, a called name, the function in which something is yielded, or the shape of the targets into
@@ -77,6 +77,7 @@ class Place:
     attribute: str = ""
 
 
+@cache
 def builtin_name(module: str, place: Place) -> str:
     """The name under which code of a module finds a site."""
     told = f"{module}/{place.name}/{place.attribute}"
@@ -134,7 +135,9 @@ class Sites:
         if code is not None:
             self._steps(code)
         for place in places:
-            self._name(builtin_name(module, place), self.site(module, place, own=own))
+            name = builtin_name(module, place)
+            if name not in self._names:
+                self._name(name, self.site(module, place, own=own))
 
     def site(self, module: str, place: Place, *, own: bool) -> Site:
         """The site for a place in a module. Any thread may ask at any time."""
