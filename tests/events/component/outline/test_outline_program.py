@@ -59,6 +59,7 @@ PATIENT = """
     def worker(inbox):
         while True:
             inbox.get()
+            inbox.task_done()
 
     inbox = queue.Queue()
     threading.Thread(target=worker, args=(inbox,), daemon=True).start()
@@ -72,6 +73,7 @@ PATIENT = """
         time.sleep(0.005)
     for _ in range(int(sys.argv[1]) if len(sys.argv) > 1 else 0):
         inbox.put("x" * 100)
+    inbox.join()
     print("done")
 """
 
@@ -271,7 +273,7 @@ def test_a_slow_monitor_misses_nothing(folder, when_full):
     command.communicate(timeout=30)
     found = report(folder)
     assert not [each for each in found["warnings"] if each["code"].startswith("OUTLINE")]
-    assert found["stats"]["specs"]["patient"]["seen"]["recv"] > 10_000
+    assert found["stats"]["specs"]["patient"]["seen"]["recv"] > 15_000
 
 
 CHILDREN = """
