@@ -52,7 +52,8 @@ class Master:
 
     def __init__(self, options: argparse.Namespace) -> None:
         self._options = options
-        self._chance = random.Random(options.seed)
+        # One for each worker, because the order in which they answer is not always the same.
+        self._chances = [random.Random(f"{options.seed}/{number}") for number in range(options.workers)]
         self._inbox: Queue[tuple[object, ...]] = Queue()
         self._workers: dict[int, Queue[tuple[object, ...]]] = {}
         self._threads: list[threading.Thread] = []
@@ -63,7 +64,7 @@ class Master:
     def run(self) -> None:
         """Start workers when their time has come, and go on until all of them are done."""
         options = self._options
-        moments = arrivals(options.profile, options.workers, options.duration, self._chance)
+        moments = arrivals(options.profile, options.workers, options.duration, random.Random(options.seed))
         begin = time.perf_counter()
         started = 0
         while started < len(moments) or self._workers:
@@ -90,9 +91,9 @@ class Master:
         self._ask(number, 0)
 
     def _ask(self, number: int, question: int) -> None:
-        inbox = self._workers[number]
+        inbox, chance = self._workers[number], self._chances[number]
         # Some questions are left out, so that workers do not go in step.
-        while question < self._options.requests and self._chance.random() > self._options.p_send:
+        while question < self._options.requests and chance.random() > self._options.p_send:
             question += 1
         if question >= self._options.requests:
             del self._workers[number]
@@ -100,7 +101,7 @@ class Master:
             return
         self._asked[number] = question, time.perf_counter()
         self.messages += 2
-        inbox.put(("question", question, self._chance.random() < self._options.p_recv))
+        inbox.put(("question", question, chance.random() < self._options.p_recv))
 
     def _take(self, message: tuple[object, ...]) -> None:
         number = message[1]
