@@ -96,23 +96,7 @@ PyTypeObject* async_manager_type = nullptr;
 PyObject *enter_name = nullptr, *exit_name = nullptr;
 
 PyObject* async_with(PyObject* object, PyObject* const* args, size_t, PyObject*) {
-    Site* site = as_site(object);
-    PyTypeObject* type = Py_TYPE(args[0]);
-    const bool asked = (site->first != nullptr || site->second != nullptr) && !Unobserved::now();
-    if (!asked || _PyType_Lookup(type, enter_name) == nullptr || _PyType_Lookup(type, exit_name) == nullptr) return Py_NewRef(args[0]);
-    Owned enter(special(args[0], enter_name));
-    if (!enter) return nullptr;
-    Owned exit(special(args[0], exit_name));
-    if (!exit) return nullptr;
-    auto* self = PyObject_GC_New(Manager, async_manager_type);
-    if (self == nullptr) return nullptr;
-    self->target = Py_NewRef(args[0]);
-    self->enter = enter.release();
-    self->exit = exit.release();
-    self->site = as_site(Py_NewRef(object));
-    self->unpacks = false;
-    PyObject_GC_Track(reinterpret_cast<PyObject*>(self));
-    return reinterpret_cast<PyObject*>(self);
+    return make_manager(async_manager_type, object, args[0], enter_name, exit_name, false);
 }
 
 // A call of one of its methods, whose end is that of the awaitable it gives.

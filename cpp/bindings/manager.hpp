@@ -38,4 +38,26 @@ inline void manager_dealloc(PyObject* object) {
     Py_DECREF(type);
 }
 
+// What stands for `target` where the site is tapped, or else the target itself.
+inline PyObject* make_manager(PyTypeObject* type, PyObject* site, PyObject* target, PyObject* enter_name, PyObject* exit_name, bool unpacks) {
+    const Site* taps = as_site(site);
+    PyTypeObject* kind = Py_TYPE(target);
+    const bool asked = (taps->first != nullptr || taps->second != nullptr) && !Unobserved::now();
+    // The interpreter itself complains about what is no context manager.
+    if (!asked || _PyType_Lookup(kind, enter_name) == nullptr || _PyType_Lookup(kind, exit_name) == nullptr) return Py_NewRef(target);
+    Owned enter(special(target, enter_name));
+    if (!enter) return nullptr;
+    Owned exit(special(target, exit_name));
+    if (!exit) return nullptr;
+    auto* self = PyObject_GC_New(Manager, type);
+    if (self == nullptr) return nullptr;
+    self->target = Py_NewRef(target);
+    self->enter = enter.release();
+    self->exit = exit.release();
+    self->site = as_site(Py_NewRef(site));
+    self->unpacks = unpacks;
+    PyObject_GC_Track(reinterpret_cast<PyObject*>(self));
+    return reinterpret_cast<PyObject*>(self);
+}
+
 }  // namespace mopsus::python

@@ -89,24 +89,7 @@ PyTypeObject* manager_type = nullptr;
 PyObject *enter_name = nullptr, *exit_name = nullptr;
 
 PyObject* managed(PyObject* object, PyObject* const* args, bool unpacks) {
-    Site* site = as_site(object);
-    PyTypeObject* type = Py_TYPE(args[0]);
-    const bool asked = (site->first != nullptr || site->second != nullptr) && !Unobserved::now();
-    // The interpreter itself complains about what is no context manager.
-    if (!asked || _PyType_Lookup(type, enter_name) == nullptr || _PyType_Lookup(type, exit_name) == nullptr) return Py_NewRef(args[0]);
-    Owned enter(special(args[0], enter_name));
-    if (!enter) return nullptr;
-    Owned exit(special(args[0], exit_name));
-    if (!exit) return nullptr;
-    auto* self = PyObject_GC_New(Manager, manager_type);
-    if (self == nullptr) return nullptr;
-    self->target = Py_NewRef(args[0]);
-    self->enter = enter.release();
-    self->exit = exit.release();
-    self->site = as_site(Py_NewRef(object));
-    self->unpacks = unpacks;
-    PyObject_GC_Track(reinterpret_cast<PyObject*>(self));
-    return reinterpret_cast<PyObject*>(self);
+    return make_manager(manager_type, object, args[0], enter_name, exit_name, unpacks);
 }
 
 PyObject* with(PyObject* object, PyObject* const* args, size_t, PyObject*) { return managed(object, args, false); }

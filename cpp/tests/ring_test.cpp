@@ -20,9 +20,8 @@ namespace {
 
 struct Folder {
     Folder() {
-        char name[] = "/tmp/mopsus-ring-XXXXXX";
-        REQUIRE(::mkdtemp(name) != nullptr);
-        path = name;
+        path = std::filesystem::temp_directory_path() / "mopsus-ring-XXXXXX";
+        REQUIRE(::mkdtemp(path.data()) != nullptr);
     }
     ~Folder() { std::filesystem::remove_all(path); }
     std::string operator/(const char* name) const { return path + "/" + name; }
