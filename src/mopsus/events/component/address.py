@@ -60,17 +60,17 @@ class Mailboxes:
         self.known: dict[int, tuple[weakref.ref[Any], Mailbox]] = {}
         """By the identity of the object."""
 
-    def of(self, queue: Any) -> Mailbox:  # noqa: ANN401 - whatever takes messages
+    def of(self, queue: object) -> Mailbox:
         """The mailbox of an object."""
         found = self.known.get(id(queue))
         return found[1] if found is not None else self.add(queue, Mailbox(type(queue).__name__))
 
-    def find(self, queue: Any) -> Mailbox | None:  # noqa: ANN401 - whatever takes messages
+    def find(self, queue: object) -> Mailbox | None:
         """The mailbox of an object, if it has one."""
         found = self.known.get(id(queue))
         return None if found is None else found[1]
 
-    def add(self, queue: Any, box: Mailbox) -> Mailbox:  # noqa: ANN401 - whatever takes messages
+    def add(self, queue: object, box: Mailbox) -> Mailbox:
         """Let an object have this mailbox."""
         number = id(queue)
         self.known[number] = (weakref.ref(queue, lambda _: self.known.pop(number, None)), box)
@@ -89,18 +89,18 @@ class Components:
     def __init__(self) -> None:
         self._known: weakref.WeakKeyDictionary[Any, Component] = weakref.WeakKeyDictionary()
 
-    def of(self, body: Any, name: str | None = None) -> Component:  # noqa: ANN401 - whatever runs
+    def of(self, body: object, name: str | None = None) -> Component:
         """The component that an object is, or will be."""
         found = self._known.get(body)
         if found is None:
             found = self._known[body] = new_component(name or type(body).__name__)
         return found
 
-    def add(self, body: Any, component: Component) -> None:  # noqa: ANN401 - whatever runs
+    def add(self, body: object, component: Component) -> None:
         """Let an object be this component."""
         self._known[body] = component
 
-    def find(self, body: Any) -> Component | None:  # noqa: ANN401 - whatever runs
+    def find(self, body: object) -> Component | None:
         """The component that an object is, if that is known."""
         return self._known.get(body)
 
@@ -121,7 +121,7 @@ def stands_for_address(kind: type, resolver: Resolver) -> None:
     RESOLVERS.clear()
 
 
-def address_of(value: Any) -> Pid | None:  # noqa: ANN401 - whatever is in a message
+def address_of(value: object) -> Pid | None:
     """The address that an object stands for, if it does for any."""
     if isinstance(value, Component):
         return value.pid

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mopsus.events.component.watching import Watching
 from mopsus.events.weave.api import Specs, weave
@@ -37,7 +37,7 @@ class watch_components(weave):
         self._watching = Watching(groups, keep, codec, envelopes)
 
 
-def mailbox(queue: Any, owner: Any = None) -> None:  # noqa: ANN401 - whatever takes messages, and whoever owns it
+def mailbox(queue: object, owner: object = None) -> None:
     """Declare whose mailbox a queue or connection is: messages put there go to its owner.
 
     The owner is a thread, task, process or actor, which need not have begun, or the caller itself if none is given.

@@ -136,7 +136,7 @@ def adopted() -> Component:
 # ---- functions
 
 
-def signature(target: Any, arguments: tuple[Any, ...] = (), keywords: Mapping[str, Any] | None = None) -> Function:  # noqa: ANN401 - whatever can be called
+def signature(target: object, arguments: tuple[Any, ...] = (), keywords: Mapping[str, Any] | None = None) -> Function:
     """What a component runs when it calls `target` with these arguments."""
     named = dict(keywords or {})
     while True:
@@ -164,7 +164,7 @@ def _runs_in_context(target: object) -> bool:
     )
 
 
-def coroutine_signature(coroutine: Any) -> Function:  # noqa: ANN401 - whatever can be awaited
+def coroutine_signature(coroutine: object) -> Function:
     """What a task runs, from a coroutine that has not begun; the parameters of its function are its arguments."""
     frame = getattr(coroutine, "cr_frame", None)
     name = getattr(coroutine, "__qualname__", type(coroutine).__qualname__)

@@ -87,7 +87,7 @@ def install_threads(hub: Hub) -> Undo:
     calls = _Calls(emit)
     running: dict[int, tuple[_Call, Component | None]] = {}
 
-    def submit(item: Any) -> None:  # noqa: ANN401 - an item of an executor
+    def submit(item: object) -> None:
         calls.submit(item)
 
     def run(item: Any) -> None:  # noqa: ANN401 - an item of an executor
@@ -170,7 +170,7 @@ def _arrived(function: Callable[..., Any], pid: Pid, name: str, parent: Pid, run
     return advise(function, before(begin), returning(done), raising(failed, ERROR))
 
 
-def _signature(function: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Function:  # noqa: ANN401 - any function
+def _signature(function: object, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Function:
     found = signature(function, arguments, keywords)
     if found.module == "concurrent.futures.process" and found.name == "_process_chunk":
         return signature(found.arguments[0], found.arguments[1:])  # several calls of a `map` at once

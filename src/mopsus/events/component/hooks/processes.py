@@ -226,12 +226,12 @@ class _Channels:
         self._known: WeakKeyDictionary[Any, tuple[str, Mailbox, Mailbox]] = WeakKeyDictionary()
         self._inherited: dict[str, tuple[str, str]] = {}
 
-    def add(self, end: Any, key: str, own: Mailbox, other: Mailbox) -> None:  # noqa: ANN401 - any channel
+    def add(self, end: object, key: str, own: Mailbox, other: Mailbox) -> None:
         """There is an end of a channel. Messages for it go to one mailbox, those that are put there to another."""
         self._known[end] = key, own, other
         MAILBOXES.add(end, own)
 
-    def of(self, end: Any) -> tuple[Mailbox, Mailbox]:  # noqa: ANN401 - any channel
+    def of(self, end: object) -> tuple[Mailbox, Mailbox]:
         """The mailboxes of an end: for messages to it, and for messages that are put there."""
         if end not in self._known:
             key = _key(end)
@@ -265,12 +265,12 @@ class _Messages:
     def __init__(self, emit: Emit) -> None:
         self._emit = emit
 
-    def sent(self, end: Any, message: Any) -> None:  # noqa: ANN401 - any message in any channel
+    def sent(self, end: object, message: object) -> None:
         component = current()
         if component is not None and not called_internally():
             self._emit(Kind.SEND, component.pid, _channels.of(end)[1].address(), told(message))
 
-    def received(self, message: Any) -> None:  # noqa: ANN401 - any message
+    def received(self, message: object) -> None:
         component = current()
         if component is not None and not called_internally():
             self._emit(Kind.RECV, component.pid, None, told(message))
@@ -283,7 +283,7 @@ def install_queues(hub: Hub) -> Undo:
 
     messages = _Messages(emit)
 
-    def made(queue: Any) -> None:  # noqa: ANN401 - any queue
+    def made(queue: object) -> None:
         box = Mailbox("queue", new_pid())
         _channels.add(queue, _key(queue), box, box)
 
@@ -340,5 +340,5 @@ def install_pipes(hub: Hub) -> Undo:
     )
 
 
-def _channel_address(end: Any) -> Pid:  # noqa: ANN401 - any channel
+def _channel_address(end: object) -> Pid:
     return _channels.of(end)[0].address()

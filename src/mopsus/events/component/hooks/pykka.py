@@ -131,20 +131,20 @@ class _Actors:
         if not isinstance(error, Exception):
             self._failures.setdefault(actor, error)
 
-    def received(self, actor: pykka.Actor, message: Any) -> None:  # noqa: ANN401 - any message
+    def received(self, actor: pykka.Actor, message: object) -> None:
         """An actor begins to handle a message."""
         known = self._forked.get(actor)
         if known is not None and not isinstance(message, _INTERNAL):
             self._emit(Kind.RECV, known[0].pid, None, told(message))
 
-    def sent(self, reference: pykka.ActorRef[Any], message: Any) -> None:  # noqa: ANN401 - any message
+    def sent(self, reference: pykka.ActorRef[Any], message: object) -> None:
         """A message was sent to an actor."""
         component = current()
         if component is not None and not isinstance(message, _INTERNAL):
             receiver = COMPONENTS.of(reference, reference.actor_class.__name__).pid
             self._emit(Kind.SEND, component.pid, receiver, told(message))
 
-    def asked(self, reference: pykka.ActorRef[Any], message: Any) -> None:  # noqa: ANN401 - any message
+    def asked(self, reference: pykka.ActorRef[Any], message: object) -> None:
         """A message is sent to an actor, if there still is one."""
         if reference.is_alive():
             self.sent(reference, message)
@@ -158,7 +158,7 @@ class _Asked:
         self._askers: WeakKeyDictionary[pykka.Future[Any], Pid] = WeakKeyDictionary()
         self._read: WeakSet[pykka.Future[Any]] = WeakSet()
 
-    def ask(self, message: Any, future: pykka.Future[Any] | None) -> None:  # noqa: ANN401 - any message
+    def ask(self, message: object, future: pykka.Future[Any] | None) -> None:
         """A message is put into an envelope, maybe with a future for the reply."""
         asker = current()
         if future is not None and asker is not None and not isinstance(message, _INTERNAL):
@@ -169,7 +169,7 @@ class _Asked:
         if getattr(future, "_result", None) is None:
             self.reply(future, value)
 
-    def reply(self, future: pykka.Future[Any], value: Any) -> None:  # noqa: ANN401 - any reply
+    def reply(self, future: pykka.Future[Any], value: object) -> None:
         """A reply was given."""
         component, asker = current(), self._askers.get(future)
         if component is not None and asker is not None:
@@ -181,7 +181,7 @@ class _Asked:
         if result is not None and result.exc_info is not None and result.exc_info[1] is not None:
             self.reply(future, reasons.of_exception(result.exc_info[1]))
 
-    def read(self, future: pykka.Future[Any], value: Any) -> None:  # noqa: ANN401 - any reply
+    def read(self, future: pykka.Future[Any], value: object) -> None:
         """A reply was read; it is received once."""
         component = current()
         if component is not None and future in self._askers and future not in self._read:

@@ -53,5 +53,5 @@ def gives_up(waiting: tuple[Any, ...], named: Mapping[str, Any]) -> bool:
     return not block or timeout is not None
 
 
-def _address(mailbox: Any) -> Pid:  # noqa: ANN401 - any kind of queue
+def _address(mailbox: object) -> Pid:
     return MAILBOXES.of(mailbox).address()

@@ -68,7 +68,7 @@ class _Tasks:
     def __init__(self, emit: Emit) -> None:
         self._emit = emit
 
-    def fork(self, coroutine: Any) -> object:  # noqa: ANN401 - whatever can be awaited
+    def fork(self, coroutine: object) -> object:
         """What a task shall run instead of a coroutine."""
         parent = current()
         function = told_function(coroutine_signature(coroutine))
@@ -105,7 +105,7 @@ class _Streams:
         peer = ip_address(writer.get_extra_info("peername"))
         self._wires.sent(writer, bytes(data), peer or MAILBOXES.of(writer.transport).address())
 
-    def receiving(self, reader: asyncio.StreamReader, reading: Any) -> object:  # noqa: ANN401 - a coroutine
+    def receiving(self, reader: asyncio.StreamReader, reading: object) -> object:
         """What a task shall await instead of a coroutine that reads from a stream."""
         if called_internally():
             return reading
@@ -128,5 +128,5 @@ def _address(task: asyncio.Task[Any]) -> Pid | None:
     return None if component is None else component.pid
 
 
-def _mailbox_address(queue: Any) -> Pid:  # noqa: ANN401 - of any message
+def _mailbox_address(queue: object) -> Pid:
     return MAILBOXES.of(queue).address()

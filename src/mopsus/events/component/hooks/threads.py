@@ -92,7 +92,7 @@ def _address(thread: threading.Thread) -> Pid | None:
     return None if component is None else component.pid
 
 
-def _is_started(thread: Any) -> bool:  # noqa: ANN401 - its attributes are nobody's business
+def _is_started(thread: object) -> bool:
     """Also true of one that can never be started."""
     started = getattr(thread, "_started", None)
     return started is None or bool(started.is_set())

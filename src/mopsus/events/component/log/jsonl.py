@@ -117,7 +117,7 @@ def _function(row: Mapping[str, Any]) -> Function:
 # ---- values ----------------------------------------------------------------------------------
 
 
-def decode_value(value: Any, key: str = "", depth: int = 0) -> object:  # noqa: ANN401 - what JSON holds
+def decode_value(value: object, key: str = "", depth: int = 0) -> object:
     """What a value in JSON stands for."""
     if depth > _DEEPEST:
         raise _WrongError(f"values are nested more than {_DEEPEST} deep", key)
@@ -138,7 +138,7 @@ def decode_value(value: Any, key: str = "", depth: int = 0) -> object:  # noqa: 
 
 
 def _texts(cls: type[str]) -> Callable[[Any, str, int], object]:
-    def decode(value: Any, key: str, depth: int) -> object:  # noqa: ANN401 - what JSON holds
+    def decode(value: object, key: str, depth: int) -> object:
         if not isinstance(value, str):
             raise TypeError
         return cls(value)
@@ -146,7 +146,7 @@ def _texts(cls: type[str]) -> Callable[[Any, str, int], object]:
     return decode
 
 
-def _decode_tuple(value: Any, key: str, depth: int) -> object:  # noqa: ANN401 - what JSON holds
+def _decode_tuple(value: object, key: str, depth: int) -> object:
     if not isinstance(value, list):
         raise TypeError
     return tuple(decode_value(each, key, depth) for each in value)
