@@ -173,12 +173,20 @@ class _LogRun:
         result.sources = sources
         result.accounts, result.orphans, result.undecided = session.accounts, session.orphans, session.undecided()
         if not result.rows and result.error is None:
-            result.warnings += [Diagnostic("TRACE-007", f"{name} is empty", warning=True) for name in sources]
+            result.warnings += _eventless(sources, self._reader.tally.passed_over)
         return result
 
 
 def _open_monitor(spec: Spec, on_verdict: OnVerdict) -> Monitor:
     return Monitor(spec, on_verdict=on_verdict, history=HISTORY)
+
+
+def _eventless(sources: Sequence[str], lines: int) -> list[Diagnostic]:
+    if not lines:
+        return [Diagnostic("TRACE-007", f"{name} is empty", warning=True) for name in sources]
+    what = "the line" if lines == 1 else f"the {lines:,} lines"
+    hint = "for a log that Python's `logging` wrote, --log-format must be the format that it was written with"
+    return [Diagnostic("LOG-007", f"none of {what} of {', '.join(sources)} has an event", hint=hint, warning=True)]
 
 
 def _restarted(beginnings: Mapping[str, int]) -> Iterator[Diagnostic]:

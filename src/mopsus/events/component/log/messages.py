@@ -13,6 +13,7 @@ MESSAGES = {
     "LOG-005": "A log was replaced or truncated while it was followed. Reading goes on at its new beginning.",
     "LOG-006": "Events of some components reached no monitor, because these components did not become known, or were "
     "over.",
+    "LOG-007": "Logs have lines, but none of them has an event.",
 }
 
 
