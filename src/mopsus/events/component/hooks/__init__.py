@@ -54,6 +54,9 @@ class _Hooks:
         self._lock = RLock()
         self._undo: dict[str, Undo] = {}
         self._imports: Hook | None = None
+        self._loaded: list[str] = []
+        """Libraries that the program, or what hooks another one, has loaded and that are not hooked yet."""
+        self._installing = False
 
     def add(self, listener: Emit, subjects: Subjects | None, envelopes: bool) -> None:
         """Let somebody listen. What one asks for of the order of messages, all get until nobody listens."""
@@ -66,11 +69,10 @@ class _Hooks:
             self.hub.listeners.append((listener, subjects))
             if self._imports is None:
                 current()  # whoever begins to listen is the first component
-                for name in LIBRARIES:
-                    if name in sys.modules:
-                        self._install(name)
                 self._imports = Hook(self)
                 self._imports.install()
+                self._loaded += [name for name in LIBRARIES if name in sys.modules]
+                self._install_loaded()
 
     def remove(self, listener: Emit) -> None:
         """Let somebody listen no more. Safe to call twice."""
@@ -93,8 +95,20 @@ class _Hooks:
         name = getattr(module, "__name__", None)
         if name in LIBRARIES:
             with self._lock:
+                self._loaded.append(name)
+                # What hooks one library may be loading another, which is hooked afterwards.
+                if not self._installing:
+                    _core.unobserved(self._install_loaded)
+
+    def _install_loaded(self) -> None:
+        self._installing = True
+        try:
+            while self._loaded:
+                name = self._loaded.pop(0)
                 if self._imports is not None and name not in self._undo:
-                    _core.unobserved(self._install, name)
+                    self._install(name)
+        finally:
+            self._installing = False
 
     def _install(self, library: str) -> None:
         home, function = LIBRARIES[library]
