@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from mopsus.model.caret import CaretMachine, CaretStep
     from mopsus.model.drawing import Drawing, Edge, Node
     from mopsus.model.errors import Diagnostic, MopsusError, Span, TraceError
+    from mopsus.model.guarded import Acceptance, Change, GuardedMachine
     from mopsus.model.machine import Families, Machine, Remark, TableMachine
+    from mopsus.model.place import Place, PlaceKind, Reading, ReadingKind, Unavailable
     from mopsus.model.rewrite import RewriteMachine, RewriteRule
     from mopsus.model.spec import (
         BindingMode,
@@ -47,10 +49,12 @@ __all__ = [
     "DISORDERED",
     "TIMED_VERDICTS",
     "UNTIMED",
+    "Acceptance",
     "Atom",
     "BindingMode",
     "CaretMachine",
     "CaretStep",
+    "Change",
     "Code",
     "Diagnostic",
     "Drawing",
@@ -58,6 +62,7 @@ __all__ = [
     "Event",
     "Families",
     "FormulaPart",
+    "GuardedMachine",
     "Handler",
     "Machine",
     "Modifiers",
@@ -66,8 +71,12 @@ __all__ = [
     "ObjectRef",
     "Parameter",
     "Pid",
+    "Place",
+    "PlaceKind",
     "Pointcut",
     "Property",
+    "Reading",
+    "ReadingKind",
     "Reference",
     "Remark",
     "RewriteMachine",
@@ -84,6 +93,7 @@ __all__ = [
     "TimedMachine",
     "TimedOperator",
     "TraceError",
+    "Unavailable",
     "Value",
     "Variable",
     "Verdict",
@@ -97,7 +107,9 @@ if not TYPE_CHECKING:  # a type checker must see the names above, and no others
             "caret": "CaretMachine CaretStep",
             "drawing": "Drawing Edge Node",
             "errors": "Diagnostic MopsusError Span TraceError",
+            "guarded": "Acceptance Change GuardedMachine",
             "machine": "Families Machine Remark TableMachine",
+            "place": "Place PlaceKind Reading ReadingKind Unavailable",
             "rewrite": "RewriteMachine RewriteRule",
             "spec": "BindingMode Code Event Handler Modifiers Parameter Pointcut Property Severity Spec Variable",
             "stack": "StackMachine",

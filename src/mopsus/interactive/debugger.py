@@ -1,0 +1,169 @@
+"""What a debugger must be able to do to be driven by monitors. Another debugger is one more class like this.
+
+The debugger has the mechanism and nothing else: it knows no property, no scenario and no owner of a point. It calls the
+`Driver` when something happens, and the driver, from within that call or later, calls back.
+
+A *point* is physical here: one for each place, whoever wants to know of it. The developer's own points are the
+debugger's affair; the debugger only says whether one of them stops the program here, too.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from mopsus.model import MopsusError, Place, Reading
+
+
+class DebuggerError(MopsusError):
+    """The debugger cannot do what it was asked; the message says why, the hint what to do."""
+
+    code = "DEBUG-001"
+
+
+class PlaceError(DebuggerError):
+    """There is no such function, line or variable in the program."""
+
+    code = "DEBUG-002"
+
+
+class CheckpointError(DebuggerError):
+    """The program cannot be saved, or not be brought back, as it is now."""
+
+    code = "DEBUG-003"
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Where the program stands: `queue.c:12`, in which function and thread, and since its start when, in seconds."""
+
+    location: str | None
+    function: str | None
+    thread: int | str | None
+    time: float
+
+
+Read = Callable[[Reading], object]
+"""Gives the value of a reading at a hit: a Python value, or an `Unavailable`. Each reading is evaluated once for a
+hit at the most."""
+
+
+class Driver(Protocol):
+    """Whom the debugger tells what happens; see `mopsus.interactive.session`."""
+
+    def reached(self, place: Place, read: Read) -> bool:
+        """The program has reached a place that has a point. True: stay stopped, and show the prompt."""
+
+    def resuming(self) -> bool:
+        """The developer wants the program to go on, or to make a step. True: it must not, something else stops it
+        here."""
+
+    def stopped(self) -> None:
+        """The program has stopped, the debugger has done all it does at a stop, and anything may be asked of it: what
+        was put off until after the point is done now."""
+
+    def ended(self, status: int | None) -> None:
+        """The program has ended with this exit status, a signal's number negated, or None if nobody knows."""
+
+
+class Debugger(ABC):
+    """A debugger, with at most one program in it."""
+
+    language: str
+    """Of expressions: `c` for whatever GDB reads, `python`."""
+
+    # ---- points
+
+    @abstractmethod
+    def set_point(self, place: Place, readings: Sequence[Reading]) -> None:
+        """From now on, tell when the place is reached. `readings` are all that may be asked for there: those of a
+        place `after` a call are taken when the function is entered, all but its result. `PlaceError` if the program
+        has no such place."""
+
+    @abstractmethod
+    def clear_point(self, place: Place) -> None:
+        """From now on, do not: no trap stays in the program for it."""
+
+    @abstractmethod
+    def known(self, place: Place) -> str | None:
+        """What is wrong with a place, in words that say what to do; None if it is there. A program that is not loaded
+        yet, or a library that is not, makes nothing wrong."""
+
+    @abstractmethod
+    def developer_stops_here(self) -> bool:
+        """Does a point of the developer's stop the program at the place that is being told of?"""
+
+    # ---- the program
+
+    @abstractmethod
+    def where(self) -> Where: ...
+
+    @abstractmethod
+    def get(self, expression: str) -> object:
+        """The value of an expression of the program's language, here."""
+
+    @abstractmethod
+    def set(self, expression: str, value: object) -> None: ...
+
+    @abstractmethod
+    def get_memory(self, address: int, length: int) -> bytes: ...
+
+    @abstractmethod
+    def set_memory(self, address: int, data: bytes) -> None: ...
+
+    @abstractmethod
+    def get_pc(self) -> int: ...
+
+    @abstractmethod
+    def set_pc(self, address: int) -> None: ...
+
+    @abstractmethod
+    def backtrace(self, limit: int = 20) -> list[str]:
+        """The stack, innermost frame first, a line each."""
+
+    # ---- its course
+
+    @abstractmethod
+    def go_on(self) -> None:
+        """Let the program run, once everything that is being told is done."""
+
+    @abstractmethod
+    def step(self) -> None:
+        """One line, stepping into calls."""
+
+    @abstractmethod
+    def interrupt(self) -> None: ...
+
+    @abstractmethod
+    def stop_soon(self) -> None:
+        """When what is being told is done, stay stopped long enough for `Driver.stopped` to be called."""
+
+    # ---- the developer
+
+    @abstractmethod
+    def execute(self, command: str) -> str:
+        """A command in the debugger's own language; what it prints."""
+
+    @abstractmethod
+    def write(self, text: str) -> None:
+        """A line for the developer."""
+
+    @abstractmethod
+    def ask(self, question: str) -> str: ...
+
+    # ---- checkpoints of the program; points are no part of them
+
+    @abstractmethod
+    def checkpoint(self) -> object:
+        """Save the program as it is now, without any trap of a point in it. `CheckpointError` says why that cannot
+        be."""
+
+    @abstractmethod
+    def restore(self, saved: object) -> None:
+        """Bring it back. No point of ours is set meanwhile; those of the developer stay. May be done again and
+        again."""
+
+    @abstractmethod
+    def discard(self, saved: object) -> None: ...

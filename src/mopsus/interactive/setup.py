@@ -1,0 +1,45 @@
+"""What a debugging session is to be, as plain data, for the way into the process of a debugger."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """A file of properties, with the scenario that reacts to them and the functions that they call, if any."""
+
+    file: str
+    scenario: str | None = None
+    functions: str | None = None
+    quiet: bool = False
+    """Say nothing at its events; verdicts and stops are told all the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """All that `mopsus debug` was told."""
+
+    properties: tuple[Watched, ...]
+    program: tuple[str, ...] = ()
+    """The program and its arguments."""
+    process: int | None = None
+    """A running process to attach to instead."""
+    batch: bool = False
+    """Show no prompt: end at the first stop."""
+    history: int = 32
+    record: str | None = None
+    """Where to write the events, for `mopsus check`."""
+    outcome: str | None = None
+    """Where to write what became of it, as JSON."""
+    allow_code: bool = True
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Setup:
+        data = json.loads(text)
+        properties = tuple(Watched(**each) for each in data.pop("properties"))
+        return cls(properties, tuple(data.pop("program")), **data)
