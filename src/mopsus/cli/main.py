@@ -1,9 +1,9 @@
 """Where every `mopsus` command starts, and where every error of one ends.
 
-Start-up time matters, so a command's module is imported only when that command is called: a
-module `mopsus.cli.<name>` has a function `<name>` whose signature typer reads. It returns its exit
-status: 0 nothing violated, 1 violations found, 2 the command or its input was wrong. What it raises
-becomes a message here and nowhere else.
+Start-up time matters, so a command's module is imported only when that command is called: a module
+`mopsus.cli.<name>` has a function `<name>` whose signature typer reads, and maybe settings for its parser in `CONTEXT`.
+The function returns its exit status: 0 nothing violated, 1 violations found, 2 the command or its input was wrong.
+What it raises becomes a message here and nowhere else.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from mopsus.model import MopsusError
 
-COMMANDS = ("run", "check", "watch", "component", "fmt", "graph", "compile", "equiv", "demo")
+COMMANDS = ("run", "check", "watch", "debug", "component", "fmt", "graph", "compile", "equiv", "demo")
 """In the order in which the help lists them."""
 GROUPS = ("component",)
 """Those that have commands of their own: a package `mopsus.cli.<name>` says in `COMMANDS` which, and its docstring what
@@ -58,8 +58,9 @@ class LazyGroup(TyperGroup):
         if self.home + cmd_name in GROUPS:
             return _group(cmd_name)
         command = load_command(self.home + cmd_name)
+        context = getattr(sys.modules[command.__module__], "CONTEXT", None)
         one = typer.Typer(add_completion=False, rich_markup_mode="markdown")
-        one.command(cmd_name, no_args_is_help=cmd_name != "demo")(with_status(command))
+        one.command(cmd_name, no_args_is_help=cmd_name != "demo", context_settings=context)(with_status(command))
         return cast(TyperCommand, typer.main.get_command(one))
 
 

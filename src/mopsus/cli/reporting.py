@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mopsus.monitor.monitor import OnVerdict
     from mopsus.report import Options, Reporter
     from mopsus.report.reporter import Destination
-    from mopsus.report.summary import Heard
+    from mopsus.report.summary import Debugged, Heard
     from mopsus.verdict import Endings
 
 VIOLATED, INTERRUPTED = 1, 130
@@ -137,7 +137,7 @@ class Reporting:
             for reporter in self._reporters:
                 reporter.add(verdict)
 
-    def finish(self, result: Result, heard: Heard | None = None) -> None:
+    def finish(self, result: Result, heard: Heard | None = None, debugged: Debugged | None = None) -> None:
         """Complete the reports; raises what stopped the run, if something did."""
         from mopsus.report import RunStats, Summary
 
@@ -158,6 +158,7 @@ class Reporting:
             interrupted=result.interrupted,
             endings=None if self._endings is None or stopped else tuple(self._endings),
             heard=heard,
+            debugged=debugged,
         )
         failures: list[MopsusError] = []
         for reporter in self._reporters:

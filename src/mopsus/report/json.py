@@ -16,7 +16,7 @@ from mopsus.model import Diagnostic, MopsusError, ObjectRef, Severity, Spec, Ste
 from mopsus.model.text import show_value
 from mopsus.report.output import Output
 from mopsus.report.reporter import Destination, Format, Options
-from mopsus.report.summary import ComponentCounts, Summary
+from mopsus.report.summary import ComponentCounts, Debugged, Summary
 from mopsus.verdict import Ending, code_of, witness_turns
 
 VERSION = 1
@@ -81,6 +81,8 @@ class JsonReporter:
         if summary.heard is not None:
             rest["components"] = [_json_component(each) for each in summary.heard.components or ()]
             rest["undecided"] = _json_counts(summary.heard.undecided)
+        if summary.debugged is not None:
+            rest["program"] = _json_debugged(summary.debugged)
         lines = ",\n".join(f"{_encode(key)}: {_encode(value)}" for key, value in rest.items())
         start = "" if self._severities else self._separator.rstrip()
         self._output.write(f"{start}\n],\n{lines}}}\n")
@@ -183,6 +185,15 @@ def _json_component(component: ComponentCounts) -> dict[str, Any]:
         "monitored": component.monitored,
         "events": dict(component.events),
     }
+
+
+def _json_debugged(debugged: Debugged) -> dict[str, Any]:
+    stop = {
+        "reason": _text(debugged.reason),
+        "location": None if debugged.location is None else _text(debugged.location),
+        "backtrace": [_text(frame) for frame in debugged.backtrace],
+    }
+    return {"status": debugged.status, "stop": stop if debugged.reason else None}
 
 
 def _json_counts(counts: Mapping[str, Any]) -> dict[str, Any]:

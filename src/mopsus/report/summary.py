@@ -54,6 +54,17 @@ class Heard:
 
 
 @dataclass(frozen=True, slots=True)
+class Debugged:
+    """How a program ended under a debugger, or where and why it was stopped before its end."""
+
+    status: int | None
+    """As its parent sees it: a signal's number negated; None if it was stopped."""
+    reason: str = ""
+    location: str | None = None
+    backtrace: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Summary:
     """The run, once it is over. `error` is what stopped it early; `started` and `elapsed_s` may be unknown."""
 
@@ -69,6 +80,8 @@ class Summary:
     """What is presumed of instances undecided at the end; None if nobody asked, or the run did not get there."""
     heard: Heard | None = None
     """Only of runs over logs of components."""
+    debugged: Debugged | None = None
+    """Only of runs under a debugger."""
 
     @property
     def complete(self) -> bool:
@@ -109,11 +122,23 @@ def summary_line(summary: Summary, groups: Groups) -> str:
         parts.append(f"{count(stats.bad_rows, 'bad row')} skipped")
     if rate := show_rate(summary):
         parts.append(rate)
+    if summary.debugged is not None:
+        parts.append(_end_of_program(summary.debugged))
     if summary.interrupted:
         parts.append("interrupted")
     if summary.error is not None:
         parts.append(f"stopped early by {summary.error.code}")
     return " · ".join(parts)
+
+
+def _end_of_program(debugged: Debugged) -> str:
+    if debugged.reason:
+        return f"stopped{f' at {printable(debugged.location)}' if debugged.location else ''}"
+    if debugged.status is None:
+        return "the program was left running"
+    if debugged.status < 0:
+        return f"the program died of signal {-debugged.status}"
+    return f"the program ended with {debugged.status}"
 
 
 def show_rate(summary: Summary) -> str:

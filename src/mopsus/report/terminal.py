@@ -16,7 +16,7 @@ from mopsus.model import Severity, Verdict, WitnessEvent
 from mopsus.model.text import default_message, printable, show_binding, show_place, show_time, source_of
 from mopsus.report.output import Output
 from mopsus.report.reporter import Destination, Format, Options
-from mopsus.report.summary import PRESUMED, Summary, count, summary_line
+from mopsus.report.summary import PRESUMED, Debugged, Summary, count, summary_line
 from mopsus.verdict import Explanation, Group, Groups
 
 if TYPE_CHECKING:
@@ -57,6 +57,8 @@ class TerminalReporter:
                     self._show(self._finding(group, summary))
             if summary.endings is not None:
                 self._show(_endings(summary.endings))
+            if summary.debugged is not None and summary.debugged.reason:
+                self._output.write(_stop(summary.debugged))
             self._show_warnings(summary)
         if not options.quiet or self._groups.violations or not summary.complete:
             self._output.write(summary_line(summary, self._groups) + "\n")
@@ -184,6 +186,13 @@ def _endings(endings: Sequence[Ending]) -> Iterator[RenderableType]:
             Text(examples + more, "dim"),
         )
     yield Padding(table if endings else Text("every instance is decided"), (0, 0, 0, 2))
+
+
+def _stop(debugged: Debugged) -> str:
+    """Why and where a program was stopped."""
+    place = f" at {printable(debugged.location)}" if debugged.location else ""
+    frames = "".join(f"    {printable(frame, 200)}\n" for frame in debugged.backtrace)
+    return f"stopped{place}: {printable(debugged.reason, 1000)}\n{frames}\n"
 
 
 def _others(group: Group) -> str:

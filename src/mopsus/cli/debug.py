@@ -1,0 +1,217 @@
+"""`mopsus debug`: a program under a debugger that properties drive."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mopsus.cli.messages import CommandError
+from mopsus.cli.options import History, Html, Json, Junit, NoCode, Quiet, Sarif
+from mopsus.cli.reporting import VIOLATED, Reporting
+from mopsus.cli.specs import load_specs
+
+if TYPE_CHECKING:
+    from mopsus.interactive.outcome import Outcome
+    from mopsus.interactive.setup import Setup, Watched
+    from mopsus.model import Diagnostic, MopsusError
+    from mopsus.monitor.monitor import Stats
+    from mopsus.report.summary import Debugged
+
+CONTEXT = {"allow_interspersed_args": False}
+"""What stands after the program is the program's own."""
+
+
+def debug(
+    program: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="The program and its arguments; `-- -m module` for a module.", metavar="PROGRAM [ARGUMENT…]"
+        ),
+    ] = None,
+    prop: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--prop",
+            "-p",
+            help="A file of properties (`*.prop`, `*.mop`). `,scenario=FILE`, `,functions=FILE` and `,quiet` after its "
+            "name are for this one alone.",
+            metavar="FILE",
+        ),
+    ] = None,
+    scenario: Annotated[
+        Path | None,
+        typer.Option("--scenario", "-s", help="What to do when a state is entered or left.", metavar="FILE"),
+    ] = None,
+    functions: Annotated[
+        Path | None, typer.Option("--functions", help="Python functions that properties call.", metavar="FILE")
+    ] = None,
+    batch: Annotated[
+        bool, typer.Option("--batch", help="No prompt: run to the end or the first stop, and print the report.")
+    ] = False,
+    process: Annotated[
+        int | None, typer.Option("--attach", help="Debug a process that runs already.", metavar="PID")
+    ] = None,
+    debugger: Annotated[
+        str | None, typer.Option("--debugger", help="`gdb` or `python`, if detection errs.", metavar="NAME")
+    ] = None,
+    record: Annotated[
+        Path | None,
+        typer.Option(
+            "--record", help="Write the events to a CSV or JSON-lines file, for `mopsus check`.", metavar="FILE"
+        ),
+    ] = None,
+    history: History = 32,
+    json: Json = False,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write the report there, not to standard error.", metavar="FILE"),
+    ] = None,
+    junit: Junit = None,
+    sarif: Sarif = None,
+    html: Html = None,
+    quiet: Quiet = False,
+    no_code: NoCode = False,
+) -> int:
+    """Debug a program with properties that watch it, and stop where one breaks.
+
+    C, C++ and whatever else GDB reads runs under GDB, a Python program under a debugger like `pdb`. The debugger's own
+    commands work as ever; `verde help` at its prompt lists those for monitors, checkpoints and scenarios.
+
+    Without a scenario the program stops as soon as a property is violated. With one, the scenario decides.
+
+    With `--batch` there is no prompt: `mopsus debug --batch --prop queue.prop ./program`. The program's output is its
+    own; the report goes to standard error, or to a file by `--output`.
+
+    Status 0: nothing violated. 1: violations found. 2: the properties or the program could not be used. The status of
+    the program itself is in the report.
+    """
+    from mopsus.interactive.backends import choose
+    from mopsus.report import Options
+
+    setup = _setup(program or (), prop or (), scenario, functions, batch, process, record, history, not no_code)
+    loaded = load_specs([Path(each.file) for each in setup.properties])
+    backend = choose(setup, debugger)
+    reporting = Reporting(
+        loaded,
+        {"junit": junit, "sarif": sarif, "html": html},
+        Options(history=history, quiet=quiet or not batch),
+        json=json,
+        allow_code=not no_code,
+        output=sys.stderr if output is None else output,
+    )
+    started = time.perf_counter()
+    with tempfile.TemporaryDirectory(prefix="mopsus-debug-") as folder:
+        outcome = backend.run(replace(setup, outcome=str(Path(folder) / "outcome.json")))
+    for verdict in outcome.verdicts:
+        reporting.report(verdict)
+    reporting.finish(Session(outcome, setup, time.perf_counter() - started), debugged=_debugged(outcome))
+    return VIOLATED if any(verdict.violation for verdict in outcome.verdicts) else 0
+
+
+def _setup(
+    program: Sequence[str],
+    properties: Sequence[str],
+    scenario: Path | None,
+    functions: Path | None,
+    batch: bool,
+    process: int | None,
+    record: Path | None,
+    history: int,
+    allow_code: bool,
+) -> Setup:
+    from mopsus.interactive.setup import Setup
+
+    if not properties:
+        hint = "write --prop FILE before the program"
+        raise CommandError("no property given", hint=hint, code="CLI-005")
+    if not program and process is None:
+        hint = "write it after everything else: mopsus debug --prop queue.prop ./program"
+        raise CommandError("no program given", hint=hint, code="CLI-005")
+    if program and process is not None:
+        hint = "give one of the two"
+        raise CommandError("a program and --attach exclude each other", hint=hint, code="CLI-005")
+    return Setup(
+        tuple(_watched(text, scenario, functions) for text in properties),
+        tuple(program),
+        process=process,
+        batch=batch,
+        history=history,
+        record=None if record is None else str(record.absolute()),
+        allow_code=allow_code,
+    )
+
+
+def _watched(text: str, scenario: Path | None, functions: Path | None) -> Watched:
+    """What `--prop` was given: a file, and after commas what is for it alone."""
+    from mopsus.interactive.setup import Watched
+
+    name, *parts = text.split(",")
+    given = {"scenario": _text(scenario), "functions": _text(functions)}
+    quiet = False
+    for part in parts:
+        key, sign, value = part.partition("=")
+        if part == "quiet":
+            quiet = True
+        elif key in given and sign:
+            given[key] = value or None
+        else:
+            hint = "write --prop FILE,scenario=FILE,functions=FILE,quiet"
+            raise CommandError(f"--prop does not understand '{part}'", hint=hint, code="CLI-005")
+    files = [_existing(each) for each in (name, given["scenario"], given["functions"])]
+    return Watched(files[0] or "", files[1], files[2], quiet)
+
+
+def _text(path: Path | None) -> str | None:
+    return None if path is None else str(path)
+
+
+def _existing(name: str | None) -> str | None:
+    if name is not None and not Path(name).is_file():
+        raise CommandError(f"there is no file {name}", hint="check its name and folder")
+    return name and str(Path(name).absolute())
+
+
+def _debugged(outcome: Outcome) -> Debugged:
+    from mopsus.report.summary import Debugged
+
+    stop = outcome.stop
+    if stop is None:
+        return Debugged(outcome.status)
+    return Debugged(outcome.status, stop.reason, stop.location, stop.backtrace)
+
+
+@dataclass(slots=True)
+class Session:
+    """What is known of a session when it is over."""
+
+    outcome: Outcome
+    setup: Setup
+    elapsed_s: float
+    ignored: int = 0
+    bad_rows: int = 0
+    interrupted: bool = False
+    full: bool = False
+    error: MopsusError | None = field(init=False)
+    warnings: Sequence[Diagnostic] = field(init=False)
+    sources: Sequence[str] = field(init=False)
+    stats: Mapping[str, Stats] = field(init=False)
+    rows: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        from mopsus.interactive.debugger import DebuggerError
+        from mopsus.model import Diagnostic
+        from mopsus.monitor.monitor import Stats
+
+        outcome = self.outcome
+        self.error = None if outcome.error is None else DebuggerError(outcome.error)
+        self.warnings = [Diagnostic("DEBUG-006", text, warning=True) for text in outcome.warnings]
+        self.sources = (self.setup.program[0] if self.setup.program else f"process {self.setup.process}",)
+        self.stats = {spec: Stats(**counts) for spec, counts in outcome.stats.items()}
+        self.rows = sum(each.events for each in self.stats.values())
