@@ -6,7 +6,8 @@ import pytest
 
 from mopsus.model import Verdict, WitnessEvent
 from mopsus.model.text import short_path, show_place
-from mopsus.verdict import code_of, explain, file_line, plain_text
+from mopsus.model.text import file_line
+from mopsus.verdict import code_of, explain, plain_text
 
 
 @pytest.fixture

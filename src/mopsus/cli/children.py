@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from mopsus.model import MopsusError
 
 if TYPE_CHECKING:
+    from mopsus.logics import CompiledSpec
     from mopsus.model import Verdict
     from mopsus.monitor import Monitor
 
@@ -47,6 +48,8 @@ class Order:
     form: str = "hml"
     envelopes: bool = False
     first_match: bool = False
+    contracts: str | None = None
+    """Contracts that were chosen, as they were written."""
 
 
 class Outbox:
@@ -193,22 +196,25 @@ def _watch(order: Order, spawned: bool) -> None:
         _record(order.log, order.form, order.envelopes)
         return
     from mopsus.cli.specs import load_specs
+    from mopsus.contracts import choose
+    from mopsus.contracts.catalogue import by_module
     from mopsus.events.component.identity import begin_apart
     from mopsus.events.component.watching import Watching, watch_inline
     from mopsus.events.weave.weaver import Weaver
     from mopsus.monitor import Monitor
 
     outbox = Outbox(order.folder)
+
+    def open_monitor(compiled: CompiledSpec) -> Monitor:
+        return Monitor(compiled, outbox.add, history=order.history, allow_code=order.allow_code)
+
     compiled, _ = load_specs(
         [Path(path) for path in order.specs], allow_unmonitorable=True, first_match=order.first_match
     )
-    monitors = {
-        name: Monitor(each, outbox.add, history=order.history, allow_code=order.allow_code)
-        for name, each in compiled.items()
-    }
-    weaver = Weaver(monitors)
+    later = by_module(choose(order.contracts), open_monitor) if order.contracts else None
+    weaver = Weaver({name: open_monitor(each) for name, each in compiled.items()}, later)
     weaver.start()
-    if inline := watch_inline(monitors.values(), Watching(groups=order.groups, envelopes=order.envelopes)):
+    if inline := watch_inline(weaver.monitors.values(), Watching(groups=order.groups, envelopes=order.envelopes)):
         begin_apart()
 
     def end() -> None:
@@ -216,7 +222,7 @@ def _watch(order: Order, spawned: bool) -> None:
             inline.stop()
         weaver.stop(ended=True)
         with suppress(OSError):  # whoever waited for it may be gone
-            outbox.close(count_events(monitors.values()))
+            outbox.close(count_events(weaver.monitors.values()))
 
     atexit.register(end)
     if spawned:

@@ -12,6 +12,7 @@ import contextlib
 import functools
 import gc
 import importlib
+import inspect
 import io
 import os
 import sys
@@ -23,9 +24,9 @@ from typer.core import TyperCommand, TyperGroup
 
 from mopsus.model import MopsusError
 
-COMMANDS = ("run", "check", "watch", "debug", "component", "fmt", "graph", "compile", "equiv", "demo")
+COMMANDS = ("run", "check", "watch", "debug", "component", "fmt", "graph", "compile", "equiv", "contracts", "demo")
 """In the order in which the help lists them."""
-GROUPS = ("component",)
+GROUPS = ("component", "contracts")
 """Those that have commands of their own: a package `mopsus.cli.<name>` says in `COMMANDS` which, and its docstring what
 they are for."""
 
@@ -60,8 +61,14 @@ class LazyGroup(TyperGroup):
         command = load_command(self.home + cmd_name)
         context = getattr(sys.modules[command.__module__], "CONTEXT", None)
         one = typer.Typer(add_completion=False, rich_markup_mode="markdown")
-        one.command(cmd_name, no_args_is_help=cmd_name != "demo", context_settings=context)(with_status(command))
+        one.command(cmd_name, no_args_is_help=_needs_words(command), context_settings=context)(with_status(command))
         return cast(TyperCommand, typer.main.get_command(one))
+
+
+def _needs_words(command: Command) -> bool:
+    """Is there nothing that it could do without a further word?"""
+    parameters = inspect.signature(command).parameters.values()
+    return any(each.default is inspect.Parameter.empty for each in parameters)
 
 
 def _group(name: str) -> TyperGroup:

@@ -67,6 +67,13 @@ FirstMatch = Annotated[
         help="Of the clauses of an shml conjunction that an event fits, take only the first, as detectEr does.",
     ),
 ]
+Contracts = Annotated[
+    str | None,
+    typer.Option(
+        help="Watch for violations of ready-made contracts: libraries, groups or names, such as `stdlib,-UnsafeIter`.",
+        metavar="NAMES",
+    ),
+]
 Envelopes = Annotated[
     bool,
     typer.Option("--envelopes", help="Of components: the send of a message is heard of before its recv."),

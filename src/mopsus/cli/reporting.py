@@ -86,8 +86,12 @@ class Reporting:
         at_end: bool = False,
         output: Destination | None = None,
     ) -> None:
-        self._compiled, self._warnings = loaded
-        self.specs = [compiled.spec for compiled in self._compiled.values()]
+        compiled, self._warnings = loaded
+        self.specs: list[Spec] = []
+        self._compiled: dict[str, CompiledSpec] = {}
+        self._machines: dict[tuple[str, str], Machine] = {}
+        for each in compiled.values():
+            self.take(each)
         self._history = options.history
         self._allow_code = allow_code
         self._endings: Endings | None = None
@@ -104,14 +108,18 @@ class Reporting:
     ) -> list[Reporter]:
         from mopsus.report import open_report
 
-        machines = {
-            (name, prop.name): machine
-            for name, compiled in self._compiled.items()
-            for prop, machine in zip(compiled.spec.properties, compiled.machines, strict=True)
-        }
-        options = replace(options, specs=tuple(self.specs), machines=machines, draw=draw_svg if can_draw() else None)
+        draw = draw_svg if can_draw() else None
+        options = replace(options, specs=self.specs, machines=self._machines, draw=draw)
         reporters = [open_report("json" if json else "terminal", output, options)]
         return reporters + [open_report(name, path, options) for name, path in files.items() if path is not None]
+
+    def take(self, compiled: CompiledSpec) -> None:
+        """Report about a spec, too."""
+        spec = compiled.spec
+        self.specs.append(spec)
+        self._compiled[spec.name] = compiled
+        for prop, machine in zip(spec.properties, compiled.machines, strict=True):
+            self._machines[spec.name, prop.name] = machine
 
     def open_monitor(self, spec: Spec, on_verdict: OnVerdict) -> Monitor:
         """A monitor of one of the specs."""
@@ -137,7 +145,9 @@ class Reporting:
             for reporter in self._reporters:
                 reporter.add(verdict)
 
-    def finish(self, result: Result, heard: Heard | None = None, debugged: Debugged | None = None) -> None:
+    def finish(
+        self, result: Result, heard: Heard | None = None, debugged: Debugged | None = None, suppressed: int = 0
+    ) -> None:
         """Complete the reports; raises what stopped the run, if something did."""
         from mopsus.report import RunStats, Summary
 
@@ -157,6 +167,7 @@ class Reporting:
             started=self._started,
             interrupted=result.interrupted,
             endings=None if self._endings is None or stopped else tuple(self._endings),
+            suppressed=suppressed,
             heard=heard,
             debugged=debugged,
         )

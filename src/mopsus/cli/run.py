@@ -16,6 +16,7 @@ from mopsus.cli.messages import CommandError
 from mopsus.cli.options import (
     AllowUnmonitorable,
     AtEnd,
+    Contracts,
     Envelopes,
     ExtraSpecs,
     FirstMatch,
@@ -36,6 +37,7 @@ from mopsus.cli.specs import SPEC_HINT, SPEC_SUFFIXES, load_specs
 if TYPE_CHECKING:
     from mopsus.cli.children import Children, Outbox
     from mopsus.events.weave.launch import Program
+    from mopsus.logics import CompiledSpec
     from mopsus.model import Diagnostic, MopsusError, Spec, Verdict
     from mopsus.monitor import Monitor
     from mopsus.monitor.monitor import Stats
@@ -49,6 +51,7 @@ def run(
         ),
     ],
     spec: ExtraSpecs = None,
+    contracts: Contracts = None,
     module: Annotated[
         str | None, typer.Option("--module", "-m", help="Run a module, as `python -m` does.", metavar="MODULE")
     ] = None,
@@ -98,6 +101,8 @@ def run(
     violated.
     """
     from mopsus.cli.children import Children, Order, count_events
+    from mopsus.contracts import choose
+    from mopsus.contracts.catalogue import by_module
     from mopsus.events.component.watching import InlineProgram, Watching
     from mopsus.events.weave.launch import launch
     from mopsus.events.weave.weaver import Weaver
@@ -109,7 +114,10 @@ def run(
     if envelopes and monitors_count > 1:
         hint = "with several, only the events of one component are in order"
         raise CommandError("--envelopes needs one monitor process", hint=hint, code="CLI-005")
-    spec_files, program = split(arguments, spec or (), module)
+    if outline and contracts is not None:
+        raise CommandError("--contracts watches from within", hint="leave out --outline", code="CLI-005")
+    spec_files, program = split(arguments, spec or (), module, needs_spec=contracts is None)
+    chosen = choose(contracts) if contracts is not None else []
     loaded = load_specs(spec_files, at_end=at_end, allow_unmonitorable=allow_unmonitorable, first_match=first_match)
     reporting = Reporting(
         loaded,
@@ -134,7 +142,12 @@ def run(
         reporting.finish(outcome)
         return outcome.exit_status(fail_on_violation, verdicts.violations)
     monitors = {each.name: reporting.open_monitor(each, verdicts.add) for each in reporting.specs}
-    weaver = Weaver(monitors)
+
+    def open_contract(compiled: CompiledSpec) -> Monitor:
+        reporting.take(compiled)
+        return reporting.open_monitor(compiled.spec, verdicts.add)
+
+    weaver = Weaver(monitors, by_module(chosen, open_contract))
     started = time.perf_counter()
     order = Order(
         [str(path.absolute()) for path in spec_files],
@@ -143,11 +156,12 @@ def run(
         first_match=first_match,
         groups=groups,
         envelopes=envelopes,
+        contracts=contracts,
     )
-    with Children(order, verdicts.send, lambda: count_events(monitors.values())) as children:
+    with Children(order, verdicts.send, lambda: count_events(weaver.monitors.values())) as children:
         with InlineProgram(program, monitors.values(), Watching(groups=groups, envelopes=envelopes)) as inline:
             ended = inline.end(launch(program, weaver))
-        for monitor in monitors.values():
+        for monitor in weaver.monitors.values():
             monitor.close()
         if children.outbox is not None:  # a process that the program has forked; the first one reports
             children.end_fork()
@@ -159,19 +173,23 @@ def run(
         from mopsus.events.weave.explain import explain
 
         print(explain(weaver), file=sys.stderr)
-    reporting.finish(Watched(monitors, program.name, elapsed, ended.interrupted, elsewhere))
+    warnings = [*verdicts.switches.warnings(), *(() if elsewhere else _silent(monitors))]
+    watched = Watched(weaver.monitors, program.name, elapsed, ended.interrupted, elsewhere, warnings)
+    reporting.finish(watched, suppressed=verdicts.switches.suppressed.total())
     if fail_on_violation and ended.status == 0 and verdicts.violations:
         return VIOLATED
     return ended.status
 
 
-def split(arguments: Sequence[str], extra: Sequence[Path], module: str | None) -> tuple[list[Path], Program]:
+def split(
+    arguments: Sequence[str], extra: Sequence[Path], module: str | None, *, needs_spec: bool = True
+) -> tuple[list[Path], Program]:
     """The specs and the program among the arguments: specs come first."""
     count = next((k for k, name in enumerate(arguments) if not name.endswith(SPEC_SUFFIXES)), len(arguments))
     specs = [*extra, *map(Path, arguments[:count])]
     rest = list(arguments[count:])
-    if not specs:
-        raise CommandError("no spec given", hint=SPEC_HINT, code="CLI-005")
+    if not specs and needs_spec:
+        raise CommandError("no spec given", hint=f"{SPEC_HINT}, or choose contracts by --contracts", code="CLI-005")
     return specs, program_of(rest, module)
 
 
@@ -191,21 +209,29 @@ def program_of(words: Sequence[str], module: str | None) -> Program:
 
 
 class Verdicts:
-    """Passes verdicts on to the reports, and counts violations."""
+    """Passes verdicts on to the reports, but for those that are switched off, and counts violations."""
 
     def __init__(self, reporting: Reporting) -> None:
+        from mopsus.contracts import Switches, catalogue, read_settings
+
         self._reporting = reporting
-        self._take: Callable[[Verdict], object] = reporting.report
+        self._outbox: Outbox | None = None
+        self.switches = Switches(
+            read_settings(Path.cwd()), lambda: {*catalogue(), *(spec.name for spec in reporting.specs)}
+        )
         self.violations = 0
 
     def add(self, verdict: Verdict) -> None:
         """Take a verdict."""
-        self.violations += verdict.violation
-        self._take(verdict)
+        if self._outbox is not None:
+            self._outbox.add(verdict)
+        elif (kept := self.switches(verdict)) is not None:
+            self.violations += kept.violation
+            self._reporting.report(kept)
 
     def send(self, outbox: Outbox) -> None:
-        """From now on verdicts go to another process."""
-        self._take = outbox.add
+        """From now on verdicts go to another process, which decides about them."""
+        self._outbox = outbox
 
     def collect(self, children: Children) -> int:
         """Take the verdicts of other processes; how many events there were."""
@@ -227,11 +253,11 @@ class Watched:
     interrupted: bool
     elsewhere: int
     """Events in processes that the program has started."""
+    warnings: Sequence[Diagnostic]
     ignored: int = 0
     bad_rows: int = 0
     error: MopsusError | None = None
     full: bool = False
-    warnings: Sequence[Diagnostic] = field(init=False)
     sources: Sequence[str] = field(init=False)
     stats: Mapping[str, Stats] = field(init=False)
     rows: int = field(init=False)
@@ -239,12 +265,15 @@ class Watched:
     def __post_init__(self) -> None:
         self.sources = (self.program,)
         self.stats = {name: monitor.stats() for name, monitor in self.monitors.items()}
-        quiet = [monitor.spec for name, monitor in self.monitors.items() if not self.stats[name].events]
-        self.warnings = [_silent(spec) for spec in quiet] if not self.elsewhere else []
         self.rows = self.elsewhere + sum(stats.events for stats in self.stats.values())
 
 
-def _silent(spec: Spec) -> Diagnostic:
+def _silent(monitors: Mapping[str, Monitor]) -> list[Diagnostic]:
+    """That nothing was seen of some specs. Contracts are about what many programs do not do."""
+    return [_nothing_seen(monitor.spec) for monitor in monitors.values() if not monitor.stats().events]
+
+
+def _nothing_seen(spec: Spec) -> Diagnostic:
     from mopsus.model import Diagnostic
     from mopsus.spec.program import is_program
 

@@ -48,7 +48,7 @@ def load_specs(
                 first_match=first_match,
             )
             warnings += compiled[name].warnings
-    if not compiled:
+    if files and not compiled:
         named = ", ".join(str(file) for file in files)
         raise CommandError(f"there is no spec in {named}", hint="a spec is `Name(parameters) { … }`", code="CLI-002")
     return compiled, warnings

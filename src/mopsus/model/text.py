@@ -22,6 +22,7 @@ VALUE_LIMIT = 80
 TUPLE_LIMIT = 8
 # Converting a longer int to decimal digits is quadratic, and Python refuses it from 4300 digits on.
 INT_BITS = 256
+_FILE_LINE = re.compile(r"(?P<file>.+?):(?P<line>[1-9]\d{0,8})(?::(?P<column>[1-9]\d{0,8}))?", re.DOTALL)
 _PLAIN_REPR = re.compile(r"<[\w.<>]+ object at 0x[0-9A-Fa-f]+>")
 
 
@@ -134,3 +135,11 @@ def default_message(verdict: Verdict) -> str:
     if place := show_place(verdict):
         message += f" at {place}"
     return message
+
+
+def file_line(location: str) -> tuple[str, int, int | None] | None:
+    """File, line and, if given, column of a location `file:line` or `file:line:column`; None if it is none."""
+    found = _FILE_LINE.fullmatch(location)
+    if found is None:
+        return None
+    return found["file"], int(found["line"]), int(found["column"]) if found["column"] else None

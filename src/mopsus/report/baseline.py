@@ -18,10 +18,9 @@ from typing import NamedTuple
 import msgspec
 
 from mopsus.model import Verdict
-from mopsus.model.text import position
+from mopsus.model.text import file_line, position
 from mopsus.report.messages import ReportError
 from mopsus.report.output import Output
-from mopsus.verdict import file_line
 
 VERSION = 1
 

@@ -51,7 +51,8 @@ class Reporter(Protocol):
 class Options:
     """What is known before the run. A format uses what concerns it."""
 
-    specs: tuple[Spec, ...] = ()
+    specs: Sequence[Spec] = ()
+    """They may become more as the run goes on, as may the machines."""
     machines: Mapping[tuple[str, str], Machine] = field(default_factory=dict)
     """By spec and property; explanations name states if the machine is here."""
     draw: Callable[[Machine], str] | None = None

@@ -10,10 +10,10 @@ from typing import Any
 from urllib.parse import quote
 
 from mopsus.model import Severity, Spec, Verdict, WitnessEvent
-from mopsus.model.text import STANDARD_INPUT, position, printable, short_path, show_binding, show_place
+from mopsus.model.text import STANDARD_INPUT, file_line, position, printable, short_path, show_binding, show_place
 from mopsus.report.reporter import Destination, Format, GroupedReporter, Options, Reporter
 from mopsus.report.summary import Summary, count, doc_link, finding_line
-from mopsus.verdict import Explanation, Group, Groups, code_of, file_line
+from mopsus.verdict import Explanation, Group, Groups, code_of
 from mopsus.verdict.grouping import RANK
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"

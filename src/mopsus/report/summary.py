@@ -76,6 +76,8 @@ class Summary:
     elapsed_s: float | None = None
     started: datetime | None = None
     interrupted: bool = False
+    suppressed: int = 0
+    """Verdicts that comments or settings of the project have switched off."""
     endings: tuple[Ending, ...] | None = None
     """What is presumed of instances undecided at the end; None if nobody asked, or the run did not get there."""
     heard: Heard | None = None
@@ -120,6 +122,8 @@ def summary_line(summary: Summary, groups: Groups) -> str:
         parts.append(f"{stats.ignored:,} ignored")
     if stats.bad_rows:
         parts.append(f"{count(stats.bad_rows, 'bad row')} skipped")
+    if summary.suppressed:
+        parts.append(f"{summary.suppressed:,} suppressed")
     if rate := show_rate(summary):
         parts.append(rate)
     if summary.debugged is not None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from mopsus.late import late_names
 
 if TYPE_CHECKING:
-    from mopsus.verdict.code import code_of, file_line
+    from mopsus.verdict.code import code_of
     from mopsus.verdict.ends import Ending, Endings, Presumption, presume
     from mopsus.verdict.explanation import Explanation, Step, explain, plain_text, witness_turns
     from mopsus.verdict.grouping import Group, GroupKey, Groups
@@ -27,7 +27,6 @@ __all__ = [
     "Step",
     "code_of",
     "explain",
-    "file_line",
     "plain_text",
     "presume",
     "show_turn",
@@ -38,7 +37,7 @@ if not TYPE_CHECKING:  # a type checker must see the names above, and no others
     __getattr__, __dir__ = late_names(
         __name__,
         {
-            "code": "code_of file_line",
+            "code": "code_of",
             "ends": "Ending Endings Presumption presume",
             "explanation": "Explanation Step explain plain_text witness_turns",
             "grouping": "Group GroupKey Groups",

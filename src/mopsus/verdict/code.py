@@ -6,22 +6,10 @@ make a report read files.
 
 from __future__ import annotations
 
-import re
-
 from mopsus.model import Step, Verdict, WitnessEvent
-from mopsus.model.text import printable
+from mopsus.model.text import file_line, printable
 
 CODE_LIMIT = 120
-
-_FILE_LINE = re.compile(r"(?P<file>.+?):(?P<line>[1-9]\d{0,8})(?::(?P<column>[1-9]\d{0,8}))?", re.DOTALL)
-
-
-def file_line(location: str) -> tuple[str, int, int | None] | None:
-    """File, line and, if given, column of a location `file:line` or `file:line:column`; None if it is none."""
-    found = _FILE_LINE.fullmatch(location)
-    if found is None:
-        return None
-    return found["file"], int(found["line"]), int(found["column"]) if found["column"] else None
 
 
 def code_of(item: Verdict | WitnessEvent | Step) -> str:

@@ -44,6 +44,14 @@ class Scope:
     classes: Sequence[type] = ()
     functions: Sequence[FunctionType] = ()
     """Functions that were just defined and stand nowhere yet."""
+    _named: dict[str, list[type]] = field(default_factory=dict, init=False, compare=False)
+
+    def named(self, name: str) -> Sequence[type]:
+        """The classes of that name."""
+        if not self._named:
+            for cls in self.classes:
+                self._named.setdefault(bare.name(cls), []).append(cls)
+        return self._named.get(name, ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +98,9 @@ def find_classes(pattern: Pattern, scope: Scope) -> list[type]:
     for dotted in pattern:
         names = _class_names_of(dotted.parts)
         plus = dotted.plus is not None
-        for cls in scope.classes:
+        # By its name, a class is found at once; by a path to it, through the modules of a scope that has all.
+        is_plain = not plus and "*" not in dotted.parts[-1] and builtins in scope.modules
+        for cls in scope.named(dotted.parts[-1]) if is_plain else scope.classes:
             if names.pick(cls) or (plus and any(map(names.pick, bare.bases(cls)[1:]))):
                 found.setdefault(id(cls), cls)
         for cls in names.reached(scope.modules):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import functools
 import logging
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -29,6 +30,8 @@ from mopsus.spec.program import is_program
 
 _log = logging.getLogger("mopsus")
 _Key: TypeAlias = "tuple[int, str, Operation]"
+Later: TypeAlias = "Mapping[str, Callable[[], Mapping[str, Monitor]]]"
+"""By name of a module: what makes the monitors that are needed once it is loaded."""
 T = TypeVar("T")
 P = ParamSpec("P")
 
@@ -91,21 +94,19 @@ class Outcome:
 class Weaver:
     """Ties monitors to the program from `start` to `stop`. What is loaded or defined in between is woven as it comes.
 
-    Monitors are by name of their spec; they are not closed. All methods may be called from any thread.
+    Monitors are by name of their spec; they are not closed. `later` are those that are not needed, and not even made,
+    until the program has loaded a module of that name. All methods may be called from any thread.
     """
 
-    def __init__(self, monitors: Mapping[str, Monitor]) -> None:
+    def __init__(self, monitors: Mapping[str, Monitor], later: Later | None = None) -> None:
         require_program_events(monitor.spec for monitor in monitors.values())
-        self.monitors = dict(monitors)
+        self.monitors: dict[str, Monitor] = {}
+        self._later = dict(later or {})
         self._lock = RLock()
         self.resolver = Resolver()
         self._cuts: list[Cut] = []
-        for monitor in self.monitors.values():
-            for cut in make_cuts(monitor.spec, monitor.event):
-                # A control flow must be known before what depends on it is asked for.
-                self._cuts += chain.from_iterable(cuts for _, cuts in cut.flows)
-                self._cuts.append(cut)
-        self.outcomes = [Outcome(cut) for cut in self._cuts]
+        self.outcomes: list[Outcome] = []
+        self._take(monitors)
         self._awaited: set[str] = set()
         self._placements = Placements()
         self._placed: bare.WeaklyById[object, dict[_Key, Classes | None]] = bare.WeaklyById()
@@ -113,6 +114,25 @@ class Weaver:
         self._hook: Hook | None = None
         self.hears_exceptions = False
         """The interpreter tells of them, so that no code is rewritten for that."""
+
+    def _take(self, monitors: Mapping[str, Monitor]) -> list[Outcome]:
+        """Take charge of monitors; the cases of their events."""
+        cuts: list[Cut] = []
+        for monitor in monitors.values():
+            for cut in make_cuts(monitor.spec, monitor.event):
+                # A control flow must be known before what depends on it is asked for.
+                cuts += chain.from_iterable(cuts for _, cuts in cut.flows)
+                cuts.append(cut)
+        outcomes = [Outcome(cut) for cut in cuts]
+        self._cuts += cuts
+        self.outcomes += outcomes
+        self.monitors |= monitors
+        return outcomes
+
+    def _take_later(self, modules: Iterable[str]) -> list[Outcome]:
+        """The same with what has been waiting for one of the modules."""
+        ready = [self._later.pop(name) for name in modules if name in self._later]
+        return [outcome for make in ready for outcome in self._take(make())]
 
     # ---- what the import hook asks
 
@@ -154,6 +174,8 @@ class Weaver:
                 self._loaded(module)
 
     def _loaded(self, module: ModuleType) -> None:
+        if module.__name__ in self._later:
+            self._weave_later(module.__name__)
         names: Set[str] = vars(module).keys()
         if module.__name__ in self._awaited:
             self._awaited.discard(module.__name__)
@@ -167,12 +189,8 @@ class Weaver:
     def start(self) -> None:
         """Weave everything that is loaded, and from now on everything that comes."""
         with self._lock:
-            scope = self.resolver.everything = patterns.everything()
-            for outcome in self.outcomes:
-                outcome.is_waiting = outcome.cut.is_waiting(self.resolver)
-                outcome.ask(scope, self.resolver)
-            self._put(self.outcomes, scope, complete=True)
-            self.resolver.everything = None
+            self._take_later(set(sys.modules) & self._later.keys())
+            self._begin(self.outcomes)
             # Before it is loaded in full a module may use its classes; the main program always does.
             told = Tap("", "class", Moment.RETURNING, self._class_made, (Source(From.RESULT),), (None,))
             self._placements.put([Advised(builtins, "__build_class__", (told,))])
@@ -204,6 +222,22 @@ class Weaver:
         watch_main(self, self._placements)
 
     # ---- weaving
+
+    def _begin(self, outcomes: Sequence[Outcome]) -> bool:
+        """Weave cases that are new into all that there is; whether more is rewritten than before."""
+        scope = self.resolver.everything = patterns.everything()
+        asked = []
+        for outcome in outcomes:
+            outcome.is_waiting = outcome.cut.is_waiting(self.resolver)
+            asked.append(outcome.ask(scope, self.resolver))
+        self._put(outcomes, scope, complete=True)
+        self.resolver.everything = None
+        return any(asked)
+
+    def _weave_later(self, module: str) -> None:
+        with self._lock:
+            if self._begin(self._take_later([module])):
+                self._listen()
 
     def _class_made(self, cls: object) -> None:
         if bare.is_class(cls) and any(outcome.concerns({bare.name(cls)}) for outcome in self.outcomes):

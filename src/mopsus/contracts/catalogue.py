@@ -1,0 +1,91 @@
+"""The catalogue: which contracts there are, without reading more of them than that takes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from mopsus.logics import CompiledSpec
+
+HOME = Path(__file__).parent
+GROUPS = {
+    "stdlib": {
+        "iteration": "Iterators, and the collections that they go over",
+        "objects": "Hashes, references and values",
+        "files": "Files, buffers and temporary files",
+        "threads": "Threads, locks, queues and executors",
+        "processes": "Processes, signals and descriptors",
+        "asyncio": "Coroutines, tasks and event loops",
+        "network": "Sockets, connections and certificates",
+        "formats": "Databases, archives and file formats",
+        "contexts": "Context managers, warnings, logging and mocks",
+    },
+    "packages": {"packages": "Well-known packages"},
+}
+"""By library, its groups, in the order of the documentation, with what each is about."""
+_IMPORT = re.compile(r"^import ([\w.]+)", re.MULTILINE)
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """One contract: where it stands in the catalogue, and what must be loaded for it to have anything to say."""
+
+    name: str
+    group: str
+    library: str
+    path: Path
+    modules: tuple[str, ...]
+    """The modules that it imports: it is about one of them. None: about the language itself."""
+
+    @property
+    def violating(self) -> Path:
+        """A program that violates it."""
+        return self.path.with_name(f"{self.name}_violating.py")
+
+    @property
+    def clean(self) -> Path:
+        """A program that uses the same things and does not violate it."""
+        return self.path.with_name(f"{self.name}_clean.py")
+
+    def load(self) -> CompiledSpec:
+        """The contract as a spec, ready to be monitored."""
+        from mopsus.logics import compile_spec
+        from mopsus.spec import load_file
+
+        read = load_file(self.path)
+        return compile_spec(read.specs[self.name], read.source)
+
+
+@cache
+def catalogue() -> Mapping[str, Contract]:
+    """Every contract by name, in the order of the documentation."""
+    return {
+        path.stem: Contract(path.stem, group, library, path, tuple(_IMPORT.findall(path.read_text(encoding="utf-8"))))
+        for library, groups in GROUPS.items()
+        for group in groups
+        for path in sorted((HOME / library / group).glob("*.mop"))
+    }
+
+
+def by_module(
+    contracts: Iterable[Contract], make: Callable[[CompiledSpec], T]
+) -> dict[str, Callable[[], dict[str, T]]]:
+    """What makes something of each contract, by the module that must be loaded for it; none is made twice."""
+    waiting: dict[str, list[Contract]] = {}
+    for contract in contracts:
+        for module in contract.modules or ("builtins",):
+            waiting.setdefault(module, []).append(contract)
+    made: set[str] = set()
+
+    def make_all(module: str) -> dict[str, T]:
+        wanted = [contract for contract in waiting[module] if contract.name not in made]
+        made.update(contract.name for contract in wanted)
+        return {contract.name: make(contract.load()) for contract in wanted}
+
+    return {module: partial(make_all, module) for module in waiting}
