@@ -296,7 +296,7 @@ NB_MODULE(_core, module) {
             term_types = {atom.inc_ref().ptr(), string.inc_ref().ptr(), pid.inc_ref().ptr(), reference.inc_ref().ptr(), object.inc_ref().ptr()};
         },
         nb::arg("atom"), nb::arg("string"), nb::arg("pid"), nb::arg("reference"), nb::arg("object"));
-    module.def("hide", [](nb::handle code) { hide(code.ptr()); }, nb::arg("code"));
+    module.def("hide", [](nb::handle code, bool placeless) { hide(code.ptr(), placeless); }, nb::arg("code"), nb::arg("placeless") = false);
     add_log(module);
     add_columns(module);
     add_rings(module);
@@ -317,6 +317,7 @@ NB_MODULE(_core, module) {
                  return self.reset(engine, {nullptr, kind, id, serial});
              },
              nb::arg("instance"))
+        .def("look_beyond", &PyMonitor::look_beyond, nb::arg("folder"))
         .def("ignore", [](PyMonitor& self) { ++self.core().ignored; })
         .def("stats", &stats)
         .def("instances", &instances)

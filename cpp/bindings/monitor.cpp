@@ -182,8 +182,8 @@ Errors errors{PyExc_ValueError, PyExc_TypeError};
 
 // ---- locations ----
 
-void hide(PyObject* code) {
-    if (hidden_code.insert(code).second) Py_INCREF(code);
+void hide(PyObject* code, bool placeless) {
+    if ((placeless ? placeless_code : hidden_code).insert(code).second) Py_INCREF(code);
 }
 
 Stamp PyMonitor::now() const {

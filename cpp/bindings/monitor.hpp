@@ -234,6 +234,7 @@ private:
     Places<std::uint32_t> places_;
 
 public:
+    void look_beyond(std::string folder) { places_.look_beyond(std::move(folder)); }
     Stamp here();       // the line of Python that is running
     Stamp now() const;  // the time alone, and only if somebody asks for it
 };
@@ -245,7 +246,7 @@ struct Errors {
 };
 extern Errors errors;
 
-// Calls made by this code object count as made by its caller.
-void hide(PyObject* code);
+// Calls made by this code object count as made by its caller, or as made nowhere.
+void hide(PyObject* code, bool placeless);
 
 }  // namespace mopsus::python

@@ -4,8 +4,10 @@
 #include <Python.h>
 
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "mopsus/key.hpp"
 
@@ -13,6 +15,8 @@ namespace mopsus::python {
 
 // Functions of ours are never where something comes from.
 inline std::unordered_set<PyObject*> hidden_code;
+// What these functions of ours tell happens nowhere in the program: its end, for example.
+inline std::unordered_set<PyObject*> placeless_code;
 
 template <class Kept>
 class Places {
@@ -20,17 +24,21 @@ public:
     // What is kept of the line that runs, made from its text if it is new; nothing if no code of the program runs.
     template <class Make>
     const Kept* here(Make&& make) {
-        PyFrameObject* frame = PyThreadState_GetFrame(PyThreadState_Get());
-        PyObject* code = nullptr;
-        while (frame != nullptr) {
-            code = reinterpret_cast<PyObject*>(PyFrame_GetCode(frame));
-            if (!hidden_code.contains(code)) break;
-            Py_DECREF(code);
-            PyFrameObject* caller = PyFrame_GetBack(frame);
-            Py_DECREF(frame);
-            frame = caller;
-        }
+        PyFrameObject* frame = outermost(PyThreadState_GetFrame(PyThreadState_Get()), [](PyObject* code) { return hidden_code.contains(code); });
         if (frame == nullptr) return nullptr;
+        if (is_placeless(frame)) {
+            Py_DECREF(frame);
+            return nullptr;
+        }
+        if (!library_.empty()) {
+            Py_INCREF(frame);
+            PyFrameObject* caller = outermost(frame, [&](PyObject* code) { return is_library(code); });
+            if (caller != nullptr) {
+                Py_DECREF(frame);
+                frame = caller;
+            }
+        }
+        auto* code = reinterpret_cast<PyObject*>(PyFrame_GetCode(frame));
         auto [found, is_new] = known_.try_emplace(Place{code, PyFrame_GetLasti(frame)});
         if (is_new) {  // keeps the code object, so that its address stays its own
             const char* file = PyUnicode_AsUTF8(reinterpret_cast<PyCodeObject*>(code)->co_filename);
@@ -43,12 +51,51 @@ public:
         return &found->second;
     }
 
+    // From now on, what happens in files below this folder is located where other code called it. What is installed there is other code.
+    void look_beyond(std::string folder) { library_ = std::move(folder); }
+
     void clear() {
         for (auto& [place, kept] : known_) Py_DECREF(place.code);
         known_.clear();
+        for (auto& [code, is_library] : libraries_) Py_DECREF(code);
+        libraries_.clear();
     }
 
 private:
+    // The first frame, from this one outwards, whose code is not to be skipped; takes the frame, and gives a new one or none.
+    template <class Skip>
+    static PyFrameObject* outermost(PyFrameObject* frame, Skip&& skip) {
+        while (frame != nullptr) {
+            auto* code = reinterpret_cast<PyObject*>(PyFrame_GetCode(frame));
+            const bool skipped = skip(code);
+            Py_DECREF(code);
+            if (!skipped) break;
+            PyFrameObject* caller = PyFrame_GetBack(frame);
+            Py_DECREF(frame);
+            frame = caller;
+        }
+        return frame;
+    }
+
+    static bool is_placeless(PyFrameObject* frame) {
+        auto* code = reinterpret_cast<PyObject*>(PyFrame_GetCode(frame));
+        Py_DECREF(code);
+        return placeless_code.contains(code);
+    }
+
+    bool is_library(PyObject* code) {
+        if (hidden_code.contains(code)) return true;
+        auto [found, is_new] = libraries_.try_emplace(code, false);
+        if (is_new) {
+            Py_INCREF(code);
+            const char* file = PyUnicode_AsUTF8(reinterpret_cast<PyCodeObject*>(code)->co_filename);
+            if (file == nullptr) PyErr_Clear();
+            const std::string_view name = file != nullptr ? file : "?";
+            found->second = name.starts_with("<frozen ") || (name.starts_with(library_) && name.find("-packages/") == std::string_view::npos);
+        }
+        return found->second;
+    }
+
     struct Place {
         PyObject* code;
         int instruction;
@@ -60,6 +107,8 @@ private:
         }
     };
     std::unordered_map<Place, Kept, Hash> known_;
+    std::string library_;
+    std::unordered_map<PyObject*, bool> libraries_;
 };
 
 }  // namespace mopsus::python

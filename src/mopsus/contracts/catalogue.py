@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from mopsus.logics import CompiledSpec
+    from mopsus.monitor import Monitor
 
 HOME = Path(__file__).parent
 GROUPS = {
@@ -28,8 +30,8 @@ GROUPS = {
     "packages": {"packages": "Well-known packages"},
 }
 """By library, its groups, in the order of the documentation, with what each is about."""
+STANDARD_LIBRARY = os.path.dirname(os.__file__) + "/"
 _IMPORT = re.compile(r"^import ([\w.]+)", re.MULTILINE)
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,18 +76,24 @@ def catalogue() -> Mapping[str, Contract]:
 
 
 def by_module(
-    contracts: Iterable[Contract], make: Callable[[CompiledSpec], T]
-) -> dict[str, Callable[[], dict[str, T]]]:
-    """What makes something of each contract, by the module that must be loaded for it; none is made twice."""
+    contracts: Iterable[Contract], make: Callable[[CompiledSpec], Monitor]
+) -> dict[str, Callable[[], dict[str, Monitor]]]:
+    """What makes the monitors of contracts, by the module that must be loaded for each; none is made twice.
+
+    What happens within the standard library is located where the program has called it.
+    """
     waiting: dict[str, list[Contract]] = {}
     for contract in contracts:
         for module in contract.modules or ("builtins",):
             waiting.setdefault(module, []).append(contract)
     made: set[str] = set()
 
-    def make_all(module: str) -> dict[str, T]:
+    def make_all(module: str) -> dict[str, Monitor]:
         wanted = [contract for contract in waiting[module] if contract.name not in made]
         made.update(contract.name for contract in wanted)
-        return {contract.name: make(contract.load()) for contract in wanted}
+        monitors = {contract.name: make(contract.load()) for contract in wanted}
+        for monitor in monitors.values():
+            monitor.look_beyond(STANDARD_LIBRARY)
+        return monitors
 
     return {module: partial(make_all, module) for module in waiting}

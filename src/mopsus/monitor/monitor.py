@@ -134,6 +134,13 @@ class Monitor:
         """A native callable that sends this event; it takes the values of parameters and fields in declared order."""
         return self._core.emitter(self._number(name))
 
+    def look_beyond(self, folder: str) -> None:
+        """From now on, what happens in files below a folder is located where other code called it.
+
+        What is installed in a `site-packages` there is other code, too.
+        """
+        self._core.look_beyond(folder)
+
     def inside(self, *events: str) -> tuple[_core.Monitor, tuple[int, ...]]:
         """The monitor in the core, and the numbers of some of its events, for sources of events that live there."""
         return self._core, tuple(map(self._number, events))

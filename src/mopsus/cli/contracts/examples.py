@@ -92,5 +92,11 @@ def _watch(path: Path, watched: Sequence[Contract]) -> list[tuple[str, int | Non
     launch(Program(str(path)), weaver)
     if os.getpid() != process:  # the example has forked
         os._exit(0)
-    places = [(verdict.spec, file_line(verdict.location or "")) for verdict in verdicts]
-    return [(spec, place[1] if place and place[0] == str(path) else None) for spec, place in places]
+    return [(verdict.spec, _line(verdict, str(path))) for verdict in verdicts]
+
+
+def _line(verdict: Verdict, path: str) -> int | None:
+    """The last line of the example that led to a verdict; the end of a program has none."""
+    located = [item for item in (*verdict.witness, verdict) if item.location is not None]
+    place = file_line(located[-1].location or "") if located else None
+    return place[1] if place is not None and place[0] == path else None

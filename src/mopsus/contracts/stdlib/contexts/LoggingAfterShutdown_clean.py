@@ -1,0 +1,7 @@
+"""The end of logging comes last."""
+
+import logging
+
+logging.warning("working")
+logging.warning("done")
+logging.shutdown()

@@ -1,0 +1,6 @@
+"""What is needed later is copied."""
+
+with memoryview(b"abc") as view:
+    copy = view.tobytes()
+copy.decode()
+view.release()

@@ -1,0 +1,8 @@
+"""The file comes with its name."""
+
+import os
+import tempfile
+
+number, path = tempfile.mkstemp()
+os.close(number)
+os.unlink(path)

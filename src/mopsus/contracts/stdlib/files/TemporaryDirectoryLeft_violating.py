@@ -1,0 +1,12 @@
+"""When the function is over, nobody knows the folder any more."""
+
+import os
+import tempfile
+
+
+def count():
+    folder = tempfile.TemporaryDirectory()
+    return len(os.listdir(folder.name))
+
+
+count()  # violation

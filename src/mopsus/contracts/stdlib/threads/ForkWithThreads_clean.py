@@ -1,0 +1,12 @@
+"""A process is forked when the other threads are done."""
+
+import os
+import threading
+
+thread = threading.Thread(target=dict)
+thread.start()
+thread.join()
+child = os.fork()
+if child == 0:
+    os._exit(0)
+os.waitpid(child, 0)
