@@ -3,11 +3,13 @@
 
 #include <Python.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "mopsus/key.hpp"
 
@@ -30,7 +32,7 @@ public:
             Py_DECREF(frame);
             return nullptr;
         }
-        if (!library_.empty()) {
+        if (!folders_.empty()) {
             Py_INCREF(frame);
             PyFrameObject* caller = outermost(frame, [&](PyObject* code) { return is_library(code); });
             if (caller != nullptr) {
@@ -51,8 +53,8 @@ public:
         return &found->second;
     }
 
-    // From now on, what happens in files below this folder is located where other code called it. What is installed there is other code.
-    void look_beyond(std::string folder) { library_ = std::move(folder); }
+    // From now on, what happens in files below this folder, too, is located where other code called it. What is installed there is other code.
+    void look_beyond(std::string folder) { folders_.push_back(std::move(folder)); }
 
     void clear() {
         for (auto& [place, kept] : known_) Py_DECREF(place.code);
@@ -91,7 +93,9 @@ private:
             const char* file = PyUnicode_AsUTF8(reinterpret_cast<PyCodeObject*>(code)->co_filename);
             if (file == nullptr) PyErr_Clear();
             const std::string_view name = file != nullptr ? file : "?";
-            found->second = name.starts_with("<frozen ") || (name.starts_with(library_) && name.find("-packages/") == std::string_view::npos);
+            found->second = name.starts_with("<frozen ") || std::any_of(folders_.begin(), folders_.end(), [&](const std::string& folder) {
+                return name.starts_with(folder) && name.find("-packages/", folder.size()) == std::string_view::npos;
+            });
         }
         return found->second;
     }
@@ -107,7 +111,7 @@ private:
         }
     };
     std::unordered_map<Place, Kept, Hash> known_;
-    std::string library_;
+    std::vector<std::string> folders_;
     std::unordered_map<PyObject*, bool> libraries_;
 };
 

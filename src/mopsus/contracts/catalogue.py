@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -55,6 +56,15 @@ class Contract:
         """A program that uses the same things and does not violate it."""
         return self.path.with_name(f"{self.name}_clean.py")
 
+    def folders(self) -> Iterator[str]:
+        """Where code lies that is not to blame for what happens in it: that of the library."""
+        yield STANDARD_LIBRARY
+        if self.library != "stdlib":
+            for name in self.modules:
+                file = getattr(sys.modules.get(name), "__file__", None)
+                if file is not None:
+                    yield os.path.dirname(file) + "/"
+
     def load(self) -> CompiledSpec:
         """The contract as a spec, ready to be monitored."""
         from mopsus.logics import compile_spec
@@ -80,7 +90,8 @@ def by_module(
 ) -> dict[str, Callable[[], dict[str, Monitor]]]:
     """What makes the monitors of contracts, by the module that must be loaded for each; none is made twice.
 
-    What happens within the standard library is located where the program has called it.
+    What happens within the standard library, or in the package that a contract is about, is located where the program
+    has called it.
     """
     waiting: dict[str, list[Contract]] = {}
     for contract in contracts:
@@ -92,8 +103,9 @@ def by_module(
         wanted = [contract for contract in waiting[module] if contract.name not in made]
         made.update(contract.name for contract in wanted)
         monitors = {contract.name: make(contract.load()) for contract in wanted}
-        for monitor in monitors.values():
-            monitor.look_beyond(STANDARD_LIBRARY)
+        for contract in wanted:
+            for folder in contract.folders():
+                monitors[contract.name].look_beyond(folder)
         return monitors
 
     return {module: partial(make_all, module) for module in waiting}

@@ -135,7 +135,7 @@ class Monitor:
         return self._core.emitter(self._number(name))
 
     def look_beyond(self, folder: str) -> None:
-        """From now on, what happens in files below a folder is located where other code called it.
+        """From now on, what happens in files below a folder, too, is located where other code called it.
 
         What is installed in a `site-packages` there is other code, too.
         """

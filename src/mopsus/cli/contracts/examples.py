@@ -75,7 +75,7 @@ def run_example(path: Path, watched: Sequence[Contract]) -> tuple[Found, ...]:
         data = pipe.read()
     os.waitpid(child, 0)
     found = json.loads(data) if data else [["", None]]  # the process has died of it
-    return tuple(sorted((Found(*each) for each in found), key=lambda each: (each.contract, each.line or 0)))
+    return tuple(sorted({Found(*each) for each in found}, key=lambda each: (each.contract, each.line or 0)))
 
 
 def _watch(path: Path, watched: Sequence[Contract]) -> list[tuple[str, int | None]]:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from types import BuiltinFunctionType, ClassMethodDescriptorType, FunctionType, ModuleType
+from types import BuiltinFunctionType, ClassMethodDescriptorType, FunctionType, MethodType, ModuleType
 from typing import TypeVar
 from weakref import WeakSet
 
@@ -162,8 +162,8 @@ def picks_function(dotted: Dotted, function: FunctionType) -> bool:
 
 
 def is_function(value: object) -> bool:
-    """Is it a function of a module, of Python or C?"""
-    return issubclass(type(value), FunctionType | BuiltinFunctionType | _core.Advice)
+    """Is it a function of a module, of Python or C? A method of a hidden object is one, as in `random`."""
+    return issubclass(type(value), FunctionType | BuiltinFunctionType | MethodType | _core.Advice)
 
 
 def is_method(value: object) -> bool:

@@ -1,0 +1,5 @@
+"""A document may make any object."""
+
+import yaml
+
+yaml.load("a: 1", Loader=yaml.UnsafeLoader)  # violation

@@ -1,0 +1,20 @@
+"""The end is waited for."""
+
+import asyncio
+import socket
+
+
+async def talk(end):
+    reader, writer = await asyncio.open_connection(sock=end)
+    writer.write(b"hello")
+    writer.close()
+    await writer.wait_closed()
+
+
+async def main():
+    ours, theirs = socket.socketpair()
+    await talk(ours)
+    theirs.close()
+
+
+asyncio.run(main())

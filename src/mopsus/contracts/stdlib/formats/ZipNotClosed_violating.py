@@ -1,0 +1,7 @@
+"""The archive is still open when the program ends."""
+
+import io
+import zipfile
+
+archive = zipfile.ZipFile(io.BytesIO(), "w")
+archive.writestr("a.txt", "a")  # violation

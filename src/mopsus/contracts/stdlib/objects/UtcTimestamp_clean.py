@@ -1,0 +1,6 @@
+"""A time that knows its zone."""
+
+from datetime import datetime, timezone
+
+now = datetime.now(timezone.utc)
+now.timestamp()
