@@ -6,6 +6,8 @@ work is in `mopsus.testing`, loaded when a spec is given.
 
 from __future__ import annotations
 
+import argparse
+
 import pytest
 
 WATCH = "mopsus-watch"
@@ -13,10 +15,15 @@ WATCH = "mopsus-watch"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The options, all of which do nothing without `--mopsus`."""
+    """The options, all of which do nothing without `--mopsus` or `--mopsus-contracts`."""
     group = parser.getgroup("mopsus", "watch the tests against specifications")
     add = group.addoption
     add("--mopsus", action="append", metavar="SPEC", help="Watch the tests against the specs in this file; repeatable.")
+    add(
+        "--mopsus-contracts",
+        metavar="NAMES",
+        help="Watch the tests against ready-made contracts: libraries, groups or names, such as stdlib,-UnsafeIter.",
+    )
     add("--mopsus-fail", action="store_true", help="Let a test fail that causes a violation.")
     add(
         "--mopsus-baseline",
@@ -36,14 +43,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     """Begin to watch before anything of the project is imported."""
-    _start(early_config, early_config.known_args_namespace.mopsus)
+    _start(early_config, early_config.known_args_namespace)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Begin to watch, if the plugin itself was loaded too late for the hook above; from here on all is known."""
-    _start(config, config.option.mopsus)
-    if config.option.mopsus:
+    _start(config, config.option)
+    if config.pluginmanager.has_plugin(WATCH):
         from mopsus.testing import configure
 
         watch = config.pluginmanager.get_plugin(WATCH)
@@ -51,8 +58,9 @@ def pytest_configure(config: pytest.Config) -> None:
         configure(config, watch)
 
 
-def _start(config: pytest.Config, files: list[str] | None) -> None:
-    if files and not config.pluginmanager.has_plugin(WATCH):
+def _start(config: pytest.Config, option: argparse.Namespace) -> None:
+    wanted = option.mopsus or option.mopsus_contracts
+    if wanted and not config.pluginmanager.has_plugin(WATCH):
         from mopsus.testing import start
 
-        config.pluginmanager.register(start(config, files), WATCH)
+        config.pluginmanager.register(start(config, option.mopsus or (), option.mopsus_contracts), WATCH)

@@ -10,9 +10,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
-from mopsus.model import MopsusError, Verdict
+from mopsus.model import Diagnostic, MopsusError, Spec, Verdict
 from mopsus.model.text import short_path
 from mopsus.report import Options, RunStats, Summary
 from mopsus.report.baseline import Accepted, Fingerprint, Fingerprints, write_baseline
@@ -68,7 +69,7 @@ class Findings:
         runs_tests: bool,
         fail: bool,
     ) -> None:
-        self._options = replace(watch.options, notes=self._notes)
+        self._options = replace(watch.known.options, notes=self._notes)
         self._watch = watch
         self._baseline = baseline
         self._files = files
@@ -82,6 +83,9 @@ class Findings:
         """Was there something outside of all tests that a test would have failed for?"""
         self._interrupted = False
         self._counts: dict[str, Counter[str]] = {}
+        self._suppressed = 0
+        self._warnings: dict[Diagnostic, None] = {}
+        """About comments and settings; every worker says the same."""
         self._started = datetime.now().astimezone()
         self._failures: list[MopsusError] = []
 
@@ -126,6 +130,7 @@ class Findings:
     def _add(self, cause: str, seen: Sequence[Seen]) -> None:
         for each in seen:
             first = each.examples[0]
+            self._watch.known.learn(first.spec)
             if first.violation:
                 known = self._baseline.key(first)
                 self._violations.add(known)
@@ -142,6 +147,8 @@ class Findings:
         self._add(SESSION, unpack(data["seen"]))
         for name, counts in data["counts"].items():
             self._counts.setdefault(name, Counter()).update(counts)
+        self._suppressed += data["suppressed"]
+        self._warnings.update(dict.fromkeys(msgspec.convert(data["warnings"], list[Diagnostic])))
 
     def _notes(self, group: Group) -> list[str]:
         """Which tests caused a finding, those that did so most often first."""
@@ -160,13 +167,15 @@ class Findings:
     # ---- reports ----
 
     def _summary(self) -> Summary:
+        known = {spec.name: spec for spec in self._options.specs}
         return Summary(
-            specs=self._options.specs,
+            specs=tuple((known | {name: Spec(name) for name in self._counts if name and name not in known}).values()),
             stats=RunStats(
                 events=sum(counts["events"] for counts in self._counts.values()),
                 specs={name: dict(counts) for name, counts in self._counts.items() if name},
             ),
-            warnings=self._watch.warnings,
+            warnings=(*self._watch.warnings, *self._warnings),
+            suppressed=self._suppressed,
             started=self._started,
             interrupted=self._interrupted,
         )
@@ -199,6 +208,6 @@ class Findings:
         for spec, counts in self._counts.items():
             if counts["faults"]:
                 remarks.append(f"{count(counts['faults'], 'error')} in the code of {spec}, told in the log `mopsus`")
-            if not counts["events"] and "" not in self._counts:
+            if not counts["events"] and "" not in self._counts and spec in self._watch.known.own:
                 remarks.append(f"no event of {spec} happened: do its pointcuts name what the tests use?")
         return remarks

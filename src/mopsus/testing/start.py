@@ -12,16 +12,16 @@ import pytest
 
 from mopsus.cli.children import Children, Order, Outbox, count_events
 from mopsus.cli.failure import render_error
-from mopsus.cli.reporting import can_draw, draw_svg
 from mopsus.cli.specs import load_specs
+from mopsus.contracts import Switches, catalogue, read_settings
 from mopsus.events.weave.api import weave
 from mopsus.model import MopsusError, Verdict
 from mopsus.model.verdict import HISTORY
-from mopsus.report import Options
 from mopsus.report.baseline import read_baseline
 from mopsus.report.output import Output
 from mopsus.testing.asserts import weave_test_modules
 from mopsus.testing.findings import Baseline, Findings
+from mopsus.testing.known import Known
 from mopsus.testing.watch import Counts, Watch
 
 if TYPE_CHECKING:
@@ -35,13 +35,14 @@ RENDERERS = {
 }
 
 
-def start(config: pytest.Config, files: Sequence[str]) -> Watch:
-    """Begin to watch against the specs in the files; `UsageError` if that cannot be."""
+def start(config: pytest.Config, files: Sequence[str], contracts: str | None) -> Watch:
+    """Begin to watch against the specs in the files, and contracts; `UsageError` if that cannot be."""
     try:
         paths = [_find(config, name) for name in files]
         compiled, warnings = load_specs(paths)
-        watch = Watch(_options(compiled), warnings)
-        watch.begin(partial(_Woven, config, paths, compiled))
+        switches = Switches(read_settings(config.rootpath), lambda: {*catalogue(), *compiled})
+        watch = Watch(Known(compiled.values()), switches, warnings)
+        watch.begin(partial(_Woven, config, paths, compiled, contracts))
     except MopsusError as error:
         raise pytest.UsageError(render_error(error)) from error
     config.add_cleanup(watch.close)
@@ -52,7 +53,7 @@ def configure(config: pytest.Config, watch: Watch) -> None:
     """Give the process its part, once it is known what it is. `watch` is what `start` gave."""
     option = config.option
     # Workers of pytest-xdist get the options, but not the folder they were given in.
-    option.mopsus = [str(_find(config, name)) for name in option.mopsus]
+    option.mopsus = [str(_find(config, name)) for name in option.mopsus or ()]
     try:
         baseline = _baseline(config)
         if option.mopsus_fail:
@@ -92,20 +93,17 @@ def _baseline(config: pytest.Config) -> Baseline:
     return Baseline(config.rootpath, path, known, option.mopsus_write_baseline)
 
 
-def _options(compiled: dict[str, CompiledSpec]) -> Options:
-    machines = {
-        (name, prop.name): machine
-        for name, each in compiled.items()
-        for prop, machine in zip(each.spec.properties, each.machines, strict=True)
-    }
-    specs = tuple(each.spec for each in compiled.values())
-    return Options(specs=specs, machines=machines, draw=draw_svg if can_draw() else None)
-
-
 def _renderer(name: str) -> Callable[..., str]:
     module, _, function = RENDERERS[name].partition(":")
     render: Callable[..., str] = getattr(import_module(module), function)
     return render
+
+
+class _Undecided(weave):
+    """Which verdicts are switched off is decided where those of all processes come together."""
+
+    def _decide(self, verdict: Verdict) -> None:
+        self._on_verdict(verdict)
 
 
 class _Woven:
@@ -116,13 +114,16 @@ class _Woven:
         config: pytest.Config,
         paths: Sequence[Path],
         compiled: dict[str, CompiledSpec],
+        contracts: str | None,
         on_verdict: Callable[[Verdict], object],
     ) -> None:
         self._on_verdict = on_verdict
         self._events_elsewhere = 0
-        self._program = weave(*compiled.values(), on_verdict=lambda verdict: self._on_verdict(verdict)).start()
+        self._program = _Undecided(
+            *compiled.values(), contracts=contracts, on_verdict=lambda verdict: self._on_verdict(verdict)
+        ).start()
         self._leave_test_modules = weave_test_modules(config)
-        order = Order([str(path.absolute()) for path in paths], HISTORY)
+        order = Order([str(path.absolute()) for path in paths], HISTORY, contracts=contracts)
         self._children = Children(order, self._forked, lambda: count_events(self._program.monitors.values()))
         self._children.__enter__()
 

@@ -10,10 +10,12 @@ import threading
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
+import msgspec
 import pytest
 
+from mopsus.contracts import Switches
 from mopsus.model import Diagnostic, Verdict
-from mopsus.report import Options
+from mopsus.testing.known import Known
 from mopsus.testing.wire import Seen, pack
 from mopsus.verdict import Groups, plain_text
 
@@ -37,10 +39,11 @@ class Weaver(Protocol):
 class Watch:
     """The plugin of a process that runs tests."""
 
-    def __init__(self, options: Options, warnings: Sequence[Diagnostic] = ()) -> None:
-        self.options = options
+    def __init__(self, known: Known, switches: Switches, warnings: Sequence[Diagnostic] = ()) -> None:
+        self.known = known
         self.warnings = tuple(warnings)
         """What there is to say about the specs."""
+        self._switches = switches
         self._lock = threading.RLock()  # a verdict may come in the middle of another, when an object dies
         self._groups = Groups()
         self._session: list[Seen] = []
@@ -64,7 +67,12 @@ class Watch:
             counts = weaver.stop()
         self._session += self._take()
         seen, self._session = self._session, []
-        return {"seen": pack(seen), "counts": {name: dict(each) for name, each in counts.items()}}
+        return {
+            "seen": pack(seen),
+            "counts": {name: dict(each) for name, each in counts.items()},
+            "suppressed": self._switches.suppressed.total(),
+            "warnings": [msgspec.to_builtins(each) for each in self._switches.warnings()],
+        }
 
     def close(self) -> None:
         """Stop, if that has not been done."""
@@ -109,8 +117,10 @@ class Watch:
     # ---- verdicts ----
 
     def _add(self, verdict: Verdict) -> None:
-        with self._lock:
-            self._groups.add(verdict)
+        kept = self._switches(verdict)
+        if kept is not None:
+            with self._lock:
+                self._groups.add(kept)
 
     def _gather(self) -> None:
         for verdict in self._weaver.elsewhere() if self._weaver is not None else ():
@@ -128,6 +138,9 @@ class Watch:
         self._gather()
         with self._lock:
             found = [group.examples[0] for group in self._groups]
-        told = [plain_text(self.options.explain(verdict)) for verdict in found if self._fails(verdict)]
+        failing = [verdict for verdict in found if self._fails(verdict)]
+        for verdict in failing:
+            self.known.learn(verdict.spec)
+        told = [plain_text(self.known.options.explain(verdict)) for verdict in failing]
         if told:
             pytest.fail("\n\n".join(told), pytrace=False)

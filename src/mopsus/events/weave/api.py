@@ -7,9 +7,12 @@ import functools
 import inspect
 import os
 from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, ParamSpec, TypeAlias, TypeVar, cast
 
+from mopsus.contracts import Switches, catalogue, choose, read_settings
+from mopsus.contracts.catalogue import by_module
 from mopsus.events.component.watching import Watching, watch_inline
 from mopsus.events.weave.weaver import WeaveError, Weaver, require_program_events
 from mopsus.logics import CompiledSpec
@@ -34,17 +37,29 @@ class weave:
     Specs about components (`.hml` files, and `.mop` files with pointcuts such as `recv(p, m)`) hear of the threads,
     tasks, processes and actors of this process.
 
-    Verdicts go to `on_verdict`, or collect in `verdicts`. What is defined or imported in the block is woven too; code
+    `contracts` are ready-made specs to watch as well, by library, group or name: `"stdlib,-UnsafeIter"`.
+
+    Verdicts go to `on_verdict`, or collect in `verdicts`, but for those that a comment `# mopsus: ignore[Name]` or the
+    settings of the project switch off; `suppressed` counts these by spec. What is defined or imported in the block is woven too; code
     that was imported before is not rewritten, so that of it only calls, properties and creations are seen. Leaving the
     block sends `endProgram()` and puts everything back.
     """
 
     def __init__(
-        self, *specs: Specs, on_verdict: OnVerdict | None = None, history: int = 32, allow_code: bool = True
+        self,
+        *specs: Specs,
+        contracts: str | None = None,
+        on_verdict: OnVerdict | None = None,
+        history: int = 32,
+        allow_code: bool = True,
     ) -> None:
         self.verdicts: list[Verdict] = []
-        self._compiled = _all(specs)
+        self._chosen = contracts
+        self._contracts = choose(contracts) if contracts is not None else []
+        self._compiled = _all(specs, needed=contracts is None)
         self._on_verdict = on_verdict if on_verdict is not None else self.verdicts.append
+        self._switches = Switches(read_settings(Path.cwd()), self._known)
+        self.suppressed = self._switches.suppressed
         self._history, self._allow_code = history, allow_code
         self._weaver: Weaver | None = None
         self._inline: Inline | None = None
@@ -54,17 +69,22 @@ class weave:
         """Begin; the same as entering the block."""
         if self._weaver is not None:
             raise WeaveError("this is being woven already", hint="make another `weave`")
-        monitors = {
-            each.name if isinstance(each, Spec) else each.spec.name: Monitor(
-                each, self._on_verdict, history=self._history, allow_code=self._allow_code
-            )
-            for each in self._compiled
-        }
-        weaver = Weaver(monitors)
+        monitors = {_name(each): self._monitor(each) for each in self._compiled}
+        weaver = Weaver(monitors, by_module(self._contracts, self._monitor))
         weaver.start()
         self._weaver = weaver
         self._inline = watch_inline(monitors.values(), self._watching)
         return self
+
+    def _monitor(self, spec: Spec | CompiledSpec) -> Monitor:
+        return Monitor(spec, self._decide, history=self._history, allow_code=self._allow_code)
+
+    def _decide(self, verdict: Verdict) -> None:
+        if (kept := self._switches(verdict)) is not None:
+            self._on_verdict(kept)
+
+    def _known(self) -> set[str]:
+        return {*catalogue(), *map(_name, self._compiled)}
 
     def stop(self) -> dict[str, Stats]:
         """End; what the monitor of each spec has counted. Safe to call twice."""
@@ -105,8 +125,13 @@ class weave:
 
         def again() -> weave:
             one = weave(
-                *self._compiled, on_verdict=self._on_verdict, history=self._history, allow_code=self._allow_code
+                *self._compiled,
+                contracts=self._chosen,
+                on_verdict=self._on_verdict,
+                history=self._history,
+                allow_code=self._allow_code,
             )
+            one._switches = self._switches
             one._watching = self._watching
             return one
 
@@ -123,25 +148,35 @@ class weave:
         return cast(Callable[P, R], watched_coroutine) if inspect.iscoroutinefunction(function) else watched
 
 
-def install(*specs: Specs, on_verdict: OnVerdict | None = None, history: int = 32, allow_code: bool = True) -> weave:
-    """Watch the program against specs from now to its end. Verdicts go to `on_verdict`, or collect in `.verdicts`.
+def install(
+    *specs: Specs,
+    contracts: str | None = None,
+    on_verdict: OnVerdict | None = None,
+    history: int = 32,
+    allow_code: bool = True,
+) -> weave:
+    """Watch the program against specs and contracts from now to its end. Verdicts go to `on_verdict`, or collect in `.verdicts`.
 
     Call it first of all in an application: what is imported afterwards is woven in full. `.stop()` ends it early.
     """
-    woven = weave(*specs, on_verdict=on_verdict, history=history, allow_code=allow_code).start()
+    woven = weave(*specs, contracts=contracts, on_verdict=on_verdict, history=history, allow_code=allow_code).start()
     atexit.register(woven.stop)
     return woven
 
 
-def _all(specs: tuple[Specs, ...]) -> list[Spec | CompiledSpec]:
+def _name(spec: Spec | CompiledSpec) -> str:
+    return spec.name if isinstance(spec, Spec) else spec.spec.name
+
+
+def _all(specs: tuple[Specs, ...], *, needed: bool) -> list[Spec | CompiledSpec]:
     found: dict[str, Spec | CompiledSpec] = {}
     for given in specs:
         for each in _several(given):
-            name = each.name if isinstance(each, Spec) else each.spec.name
+            name = _name(each)
             if name in found:
                 raise WeaveError(f"there are two specs named {name}", hint="rename one of them")
             found[name] = each
-    if not found:
+    if needed and not found:
         raise WeaveError("there is nothing to weave", hint="give a spec, or the path of a file with some")
     require_program_events(each if isinstance(each, Spec) else each.spec for each in found.values())
     return list(found.values())

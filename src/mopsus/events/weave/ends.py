@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator
 
+from mopsus import _core
 from mopsus._core import Classes
 from mopsus.events.weave import bare, patterns
 from mopsus.events.weave.joinpoints import Advised, From, Moment
@@ -61,6 +62,9 @@ def _send(cut: Cut, resolver: Resolver, thread: threading.Thread) -> None:
         not isinstance(types, Classes) or types.holds(value) for value, types in zip(values, tap.types, strict=True)
     ):
         tap.emit(*values)
+
+
+_core.hide(_send.__code__, placeless=True)
 
 
 def _inherited_del(cls: type) -> Callable[[object], None]:

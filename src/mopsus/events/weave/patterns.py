@@ -98,12 +98,15 @@ def find_classes(pattern: Pattern, scope: Scope) -> list[type]:
     for dotted in pattern:
         names = _class_names_of(dotted.parts)
         plus = dotted.plus is not None
-        # By its name, a class is found at once; by a path to it, through the modules of a scope that has all.
-        is_plain = not plus and "*" not in dotted.parts[-1] and builtins in scope.modules
-        for cls in scope.named(dotted.parts[-1]) if is_plain else scope.classes:
-            if names.pick(cls) or (plus and any(map(names.pick, bare.bases(cls)[1:]))):
-                found.setdefault(id(cls), cls)
-        for cls in names.reached(scope.modules):
+        picked = names.reached(scope.modules)
+        if builtins in scope.modules and "*" not in dotted.parts[-1]:
+            # Where everything is in scope, classes are found at once, by name and as subclasses.
+            picked += filter(names.pick, scope.named(dotted.parts[-1]))
+        else:
+            for cls in scope.classes:
+                if names.pick(cls) or (plus and any(map(names.pick, bare.bases(cls)[1:]))):
+                    found.setdefault(id(cls), cls)
+        for cls in picked:
             for each in with_subclasses(cls) if plus else (cls,):
                 found.setdefault(id(each), each)
     return list(found.values())
