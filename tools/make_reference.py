@@ -1,6 +1,6 @@
-"""Write the reference pages that come from the code: the commands and the messages.
+"""Write the reference pages that come from the code: the commands, the messages and the contracts.
 
-python tools/make_reference.py            write docs/reference/cli.md and messages.md
+python tools/make_reference.py            write docs/reference/cli.md, messages.md and contracts/
 python tools/make_reference.py --check    status 1 where a page is not what it would write
 """
 
@@ -10,16 +10,27 @@ import importlib
 import inspect
 import pkgutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import typer
 from typer.core import TyperArgument, TyperOption
 
 import mopsus
+from mopsus.cli.contracts.describe import describe
 from mopsus.cli.main import LazyGroup, app
+from mopsus.contracts import Contract, catalogue
+from mopsus.contracts.catalogue import GROUPS
 
 PAGES = Path(__file__).resolve().parent.parent / "docs" / "reference"
+LIBRARIES = {"stdlib": "The standard library", "packages": "Packages"}
+CONTRACTS = """
+    Ready-made specs, each for one rule that the documentation of a library states.
+    [How to use them](../../how-to/contracts.md) is a page of its own.
+
+    A finding of severity `error` is a violation: whatever the program goes on to do, something did not happen as its author thinks. A `warning`
+    is about what is lost or dangerous under circumstances, a `note` about what the documentation recommends.
+"""
 STAGES = {
     "SPEC": "Specifications",
     "LOGIC": "Formulas and logics",
@@ -30,6 +41,7 @@ STAGES = {
     "LOG": "Logs of components",
     "OUTLINE": "Components watched from another process",
     "ERLANG": "Systems in Erlang and Elixir",
+    "CONTRACT": "Contracts",
     "REPORT": "Reports",
     "CLI": "The command line",
 }
@@ -110,9 +122,41 @@ def messages_page() -> str:
     return "\n".join(lines)
 
 
+def contract_pages() -> dict[str, str]:
+    """A page for each group of contracts, and one that lists all of them."""
+    pages = {}
+    lines = ["# Contracts", "", inspect.cleandoc(CONTRACTS), ""]
+    for library, groups in GROUPS.items():
+        lines += [f"## {LIBRARIES[library]}", ""]
+        for group, about in groups.items():
+            contracts = [each for each in catalogue().values() if each.group == group]
+            pages[f"contracts/{group}.md"] = contract_page(about, contracts)
+            lines += [f"### [{about}]({group}.md)", "", f"Group `{group}`.", "", "| contract | severity | rule |"]
+            lines += ["|---|---|---|", *(contract_row(each) for each in contracts), ""]
+    return {"contracts/index.md": "\n".join(lines), **pages}
+
+
+def contract_row(contract: Contract) -> str:
+    told = describe(contract)
+    page = f"{contract.group}.md#{contract.name.lower()}"
+    return f"| [`{contract.name}`]({page}) | {told.severity} | {cell(told.rule)} |"
+
+
+def contract_page(about: str, contracts: Sequence[Contract]) -> str:
+    lines = [f"# {about}", ""]
+    for contract in contracts:
+        told = describe(contract)
+        lines += [f"## {contract.name}", "", told.rule, f"([documentation]({told.source}), severity {told.severity})", ""]
+        lines += [f'```mop title="{contract.path.name}"', told.text.rstrip(), "```", ""]
+        for lead, path in (("A violation:", contract.violating), ("No violation:", contract.clean)):
+            text = path.read_text(encoding="utf-8").rstrip()
+            lines += [lead, "", f'```python title="{path.name}"', text, "```", ""]
+    return "\n".join(lines)
+
+
 def main() -> int:
     stale = 0
-    for name, text in {"cli.md": commands_page(), "messages.md": messages_page()}.items():
+    for name, text in {"cli.md": commands_page(), "messages.md": messages_page(), **contract_pages()}.items():
         page = PAGES / name
         if page.exists() and page.read_text(encoding="utf-8") == text:
             continue

@@ -37,17 +37,38 @@ std::vector<Mourner*> hooked_mourners;  // those that watch anything by a hook
 destructor python_class_dealloc = nullptr;  // what every class written in Python has
 std::unordered_map<PyTypeObject*, destructor> originals;
 
-// The original deallocator of the nearest hooked base. Types that were made after a hook may have
-// inherited it; they are not in the table themselves.
-destructor original_of(PyTypeObject* type) {
-    static PyTypeObject* last_type = nullptr;
-    static destructor last_original = nullptr;
-    if (type == last_type) return last_original;
-    auto found = originals.end();
-    for (PyTypeObject* at = type; found == originals.end(); at = at->tp_base) found = originals.find(at);
-    last_type = type;
-    return last_original = found->second;
+// What a hook calls in the end: the original deallocator of a hooked type, and the next hooked type above that.
+struct Original {
+    destructor dealloc = nullptr;
+    PyTypeObject* above = nullptr;
+};
+
+PyTypeObject* nearest_hooked(PyTypeObject* type) {
+    while (type != nullptr && !originals.contains(type)) type = type->tp_base;
+    return type;
 }
+
+PyTypeObject* last_type = nullptr;  // no heap type: another one may come to lie where it was
+
+// That of the nearest hooked base. Types that were made after a hook may have inherited it; they are not in the table
+// themselves.
+Original original_of(PyTypeObject* type) {
+    static Original last;
+    if (type == last_type) return last;
+    PyTypeObject* hooked = nearest_hooked(type);
+    const Original found{originals.at(hooked), nearest_hooked(hooked->tp_base)};
+    if (type->tp_flags & Py_TPFLAGS_HEAPTYPE) return found;
+    last_type = type;
+    return last = found;
+}
+
+// The deallocators of some types, `OrderedDict` for example, end with a call of that of their base, by way of its hook.
+struct Chained {
+    PyObject* self;
+    PyTypeObject* above;
+    Chained* outer;
+};
+thread_local Chained* chained = nullptr;
 
 // No list of watched objects is needed: the engines know them by their addresses.
 void bury(PyObject* self) {
@@ -63,10 +84,24 @@ void bury(PyObject* self) {
 }
 
 void hooked_dealloc(PyObject* self) {
+    if (chained != nullptr && chained->self == self) {
+        const Original next = original_of(chained->above);
+        chained->above = next.above;
+        if (next.above == nullptr) chained->self = nullptr;  // once it is freed, another object may lie there
+        next.dealloc(self);
+        return;
+    }
     bury(self);
     Steps::forget(self);
     PyTypeObject* type = Py_TYPE(self);
-    const destructor original = original_of(type);
+    const auto [original, above] = original_of(type);
+    if (above != nullptr) {
+        Chained one{self, above, chained};
+        chained = &one;
+        original(self);
+        chained = one.outer;
+        return;
+    }
     if (type != &PyList_Type && type != &PyDict_Type && type != &PyTuple_Type && type != &PyFilter_Type) {
         original(self);
         return;
@@ -106,6 +141,7 @@ void watch_deaths(PyTypeObject* type) {
     if (base->tp_dealloc == hooked_dealloc) return;
     originals[base] = base->tp_dealloc;
     base->tp_dealloc = hooked_dealloc;
+    last_type = nullptr;
 }
 
 std::uint64_t watch(PyObject* object, Mourner& mourner, Slot slot) {

@@ -5,8 +5,7 @@ import linecache
 import pytest
 
 from mopsus.model import Verdict, WitnessEvent
-from mopsus.model.text import short_path, show_place
-from mopsus.model.text import file_line
+from mopsus.model.text import file_line, short_path, show_place
 from mopsus.verdict import code_of, explain, plain_text
 
 

@@ -66,12 +66,8 @@ class Contract:
                     yield os.path.dirname(file) + "/"
 
     def load(self) -> CompiledSpec:
-        """The contract as a spec, ready to be monitored."""
-        from mopsus.logics import compile_spec
-        from mopsus.spec import load_file
-
-        read = load_file(self.path)
-        return compile_spec(read.specs[self.name], read.source)
+        """The contract as a spec, ready to be monitored. It is read once."""
+        return _load(self)
 
 
 @cache
@@ -83,6 +79,15 @@ def catalogue() -> Mapping[str, Contract]:
         for group in groups
         for path in sorted((HOME / library / group).glob("*.mop"))
     }
+
+
+@cache
+def _load(contract: Contract) -> CompiledSpec:
+    from mopsus.logics import compile_spec
+    from mopsus.spec import load_file
+
+    read = load_file(contract.path)
+    return compile_spec(read.specs[contract.name], read.source)
 
 
 def by_module(

@@ -22,15 +22,15 @@ def choose(words: str) -> list[Contract]:
         else:
             chosen |= _named(word)
     if not chosen:
-        raise ContractError(f"'{words}' chooses no contract", hint="name a library, as in `stdlib`, a group or a contract")
+        raise ContractError(
+            f"'{words}' chooses no contract", hint="name a library, as in `stdlib`, a group or a contract"
+        )
     return [contract for name, contract in catalogue().items() if name in chosen]
 
 
 def _named(word: str) -> Mapping[str, Contract]:
     found = {
-        name: contract
-        for name, contract in catalogue().items()
-        if word in (name, contract.group, contract.library)
+        name: contract for name, contract in catalogue().items() if word in (name, contract.group, contract.library)
     }
     if not found:
         raise unknown(word)

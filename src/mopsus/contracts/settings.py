@@ -24,7 +24,11 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def names(self) -> set[str]:
         """All contracts that are mentioned."""
-        return {*self.disable, *self.severity, *(name for names in self.paths.values() for name in names if name != "*")}
+        return {
+            *self.disable,
+            *self.severity,
+            *(name for names in self.paths.values() for name in names if name != "*"),
+        }
 
 
 def read_settings(folder: Path) -> Settings:

@@ -20,8 +20,8 @@ from threading import Lock
 
 from mopsus.contracts.choice import unknown
 from mopsus.contracts.settings import FILE, Settings
-from mopsus.model import Diagnostic, Span, Verdict
-from mopsus.model.text import file_line, position
+from mopsus.model import Diagnostic, Span, Verdict, WitnessEvent
+from mopsus.model.text import file_line, position, short_path
 
 _MARK = re.compile(rb"#\s*mopsus:\s*ignore")
 _COMMENT = re.compile(r"#\s*mopsus:\s*ignore(?:\[(?P<names>[^\]]*)\])?")
@@ -81,10 +81,10 @@ class Switches:
         return any(self._is_off_by_comment(verdict.spec, *place) for place in _places(verdict))
 
     def _is_off_by_path(self, verdict: Verdict) -> bool:
-        place = file_line(verdict.location or "")
-        if place is None or not self._settings.paths:
+        places = _places(verdict) if self._settings.paths else []
+        if not places:
             return False
-        path, root = Path(place[0]), self._settings.root
+        path, root = Path(places[-1][0]), self._settings.root
         name = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
         return any(
             fnmatchcase(name, pattern) and (verdict.spec in names or "*" in names)
@@ -96,13 +96,14 @@ class Switches:
         return any(spec in comment.names and line in comment.about for comment in self._comments(file))
 
 
-def _places(verdict: Verdict) -> set[tuple[str, int]]:
-    """File and line of each event that led to a verdict."""
-    found = set()
-    for item in (verdict, *verdict.witness):
+def _places(verdict: Verdict) -> list[tuple[str, int]]:
+    """File and line of each event that led to a verdict, as far as they have one; the last comes last."""
+    items: tuple[Verdict | WitnessEvent, ...] = (*verdict.witness, verdict)
+    found = []
+    for item in items:
         place, in_trace = position(item.location, item.row)
         if not in_trace and (at := file_line(place)):
-            found.add((at[0], at[1]))
+            found.append((at[0], at[1]))
     return found
 
 
@@ -127,11 +128,9 @@ def read_comments(file: str) -> tuple[Comment, ...]:
     )
 
 
-def _comment(
-    file: str, token: tokenize.TokenInfo, found: re.Match[str], heads: list[tuple[range, range]]
-) -> Comment:
+def _comment(file: str, token: tokenize.TokenInfo, found: re.Match[str], heads: list[tuple[range, range]]) -> Comment:
     line, column = token.start
-    span = Span(file, line, column + found.start() + 1, line, column + found.end() + 1)
+    span = Span(short_path(file), line, column + found.start() + 1, line, column + found.end() + 1)
     names = frozenset(filter(None, (name.strip() for name in (found["names"] or "").split(","))))
     about = next((body for head, body in heads if line in head), range(line, line + 1))
     return Comment(names, span, about)

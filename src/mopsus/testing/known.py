@@ -1,4 +1,4 @@
-"""What is known about specs when their verdicts are shown: those of files from the beginning, contracts when they matter."""
+"""What is known about specs when their verdicts are shown: those of files at once, contracts when they matter."""
 
 from __future__ import annotations
 

@@ -25,6 +25,8 @@ def check(
     from mopsus.contracts import catalogue, choose
 
     every = [*catalogue().values()]
+    for contract in every:
+        contract.load()  # once, not in every process
     outcomes = []
     for contract in every if names is None else choose(names):
         outcome = try_out(contract, every)

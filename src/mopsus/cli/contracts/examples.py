@@ -66,15 +66,14 @@ def run_example(path: Path, watched: Sequence[Contract]) -> tuple[Found, ...]:
     if child == 0:
         os.close(reading)
         try:
-            found = _watch(path, watched)
-            os.write(writing, json.dumps(found).encode())
+            os.write(writing, json.dumps(_watch(path, watched)).encode())
         finally:
             os._exit(0)
     os.close(writing)
     with open(reading, "rb") as pipe:
         data = pipe.read()
     os.waitpid(child, 0)
-    found = json.loads(data) if data else [["", None]]  # the process has died of it
+    found: list[tuple[str, int | None]] = json.loads(data) if data else [("", None)]  # the process has died of it
     return tuple(sorted({Found(*each) for each in found}, key=lambda each: (each.contract, each.line or 0)))
 
 
@@ -97,6 +96,6 @@ def _watch(path: Path, watched: Sequence[Contract]) -> list[tuple[str, int | Non
 
 def _line(verdict: Verdict, path: str) -> int | None:
     """The last line of the example that led to a verdict; the end of a program has none."""
-    located = [item for item in (*verdict.witness, verdict) if item.location is not None]
-    place = file_line(located[-1].location or "") if located else None
+    locations = [*(item.location for item in verdict.witness), verdict.location]
+    place = next((file_line(location) for location in reversed(locations) if location is not None), None)
     return place[1] if place is not None and place[0] == path else None

@@ -40,9 +40,10 @@ class weave:
     `contracts` are ready-made specs to watch as well, by library, group or name: `"stdlib,-UnsafeIter"`.
 
     Verdicts go to `on_verdict`, or collect in `verdicts`, but for those that a comment `# mopsus: ignore[Name]` or the
-    settings of the project switch off; `suppressed` counts these by spec. What is defined or imported in the block is woven too; code
-    that was imported before is not rewritten, so that of it only calls, properties and creations are seen. Leaving the
-    block sends `endProgram()` and puts everything back.
+    settings of the project switch off; `suppressed` counts these by spec.
+
+    What is defined or imported in the block is woven too; code that was imported before is not rewritten, so that of it
+    only calls, properties and creations are seen. Leaving the block sends `endProgram()` and puts everything back.
     """
 
     def __init__(
@@ -155,7 +156,9 @@ def install(
     history: int = 32,
     allow_code: bool = True,
 ) -> weave:
-    """Watch the program against specs and contracts from now to its end. Verdicts go to `on_verdict`, or collect in `.verdicts`.
+    """Watch the program against specs and contracts from now to its end.
+
+    Verdicts go to `on_verdict`, or collect in `.verdicts`.
 
     Call it first of all in an application: what is imported afterwards is woven in full. `.stop()` ends it early.
     """

@@ -1,0 +1,88 @@
+"""The catalogue: every contract says what it is about, and is found by its name, group and library."""
+
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+import mopsus
+from mopsus.contracts import catalogue, choose
+from mopsus.contracts.catalogue import GROUPS, HOME
+from mopsus.spec import format_file
+
+CONTRACTS = list(catalogue().values())
+
+
+def names(words):
+    return [contract.name for contract in choose(words)]
+
+
+def test_there_are_at_least_fifty_for_the_standard_library():
+    assert len(names("stdlib")) >= 55
+
+
+def test_every_file_belongs_to_a_contract():
+    expected = {path for each in CONTRACTS for path in (each.path, each.violating, each.clean)}
+    found = {path for library in GROUPS for path in (HOME / library).rglob("*") if path.suffix in {".mop", ".py"}}
+    assert found == expected
+
+
+@pytest.mark.parametrize("contract", CONTRACTS, ids=lambda each: each.name)
+def test_a_contract_says_its_rule_and_where_it_comes_from(contract):
+    compiled = contract.load()
+    assert compiled.spec.severity is not None
+    assert re.fullmatch(r"[A-Z`\w].+[.] https://\S+", compiled.spec.doc)
+    assert not compiled.warnings
+
+
+@pytest.mark.parametrize("contract", CONTRACTS, ids=lambda each: each.name)
+def test_a_contract_is_written_in_canonical_form(contract):
+    text = contract.path.read_text(encoding="utf-8")
+    assert format_file(text) == text
+
+
+@pytest.mark.parametrize("group", [group for groups in GROUPS.values() for group in groups])
+def test_examples_give_exactly_what_they_say(group):
+    done = subprocess.run(
+        [sys.executable, "-m", "mopsus", "contracts", "check", group, "--json"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    outcomes = json.loads(done.stdout)
+    assert [each for each in outcomes if not each["holds"]] == []
+    assert [each["contract"] for each in outcomes] == names(group)
+    assert done.returncode == 0
+    if group != "packages":
+        assert all(each["violating"] for each in outcomes)
+
+
+# ---- choosing
+
+
+def test_names_groups_and_libraries_are_chosen_and_left_out():
+    assert names("UnsafeIter") == ["UnsafeIter"]
+    assert set(names("threads,UnsafeIter")) == {*names("threads"), "UnsafeIter"}
+    assert "UnsafeIter" not in names("stdlib,-UnsafeIter")
+    assert not set(names("stdlib,-threads")) & set(names("threads"))
+    assert names("stdlib , -threads, ThreadStartedTwice").count("ThreadStartedTwice") == 1
+    assert {each.library for each in choose("stdlib")} == {"stdlib"}
+
+
+@pytest.mark.parametrize(
+    ("words", "message", "hint"),
+    [
+        ("UnsafeItr", "there is no contract 'UnsafeItr'", "did you mean 'UnsafeIter'?"),
+        ("stdlib,-nothing", "there is no contract 'nothing'", "`mopsus contracts list`"),
+        ("threads,-stdlib", "'threads,-stdlib' chooses no contract", "name a library"),
+        ("", "'' chooses no contract", "name a library"),
+    ],
+)
+def test_a_choice_that_makes_no_sense_is_refused(words, message, hint):
+    with pytest.raises(mopsus.MopsusError) as raised:
+        choose(words)
+    assert raised.value.message == message
+    assert raised.value.code == "CONTRACT-001"
+    assert hint in raised.value.hint
