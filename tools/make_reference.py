@@ -146,7 +146,8 @@ def contract_page(about: str, contracts: Sequence[Contract]) -> str:
     lines = [f"# {about}", ""]
     for contract in contracts:
         told = describe(contract)
-        lines += [f"## {contract.name}", "", told.rule, f"([documentation]({told.source}), severity {told.severity})", ""]
+        source = f"([documentation]({told.source}), severity {told.severity})"
+        lines += [f"## {contract.name}", "", told.rule, source, ""]
         lines += [f'```mop title="{contract.path.name}"', told.text.rstrip(), "```", ""]
         for lead, path in (("A violation:", contract.violating), ("No violation:", contract.clean)):
             text = path.read_text(encoding="utf-8").rstrip()

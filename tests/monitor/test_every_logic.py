@@ -1,5 +1,5 @@
-"""The properties of the literature in each logic that can say them: the same bindings are reported, "
-"at the same row first.
+"""The properties of the literature in each logic that can say them: the same bindings are reported, at the same row
+first.
 
 Formulas of mop.md §6.1. A pattern skips what comes before it and a formula does not, so the traces keep to
 what all readings agree on: they begin as the property expects, and what is compared is the first report.
@@ -42,6 +42,76 @@ UNSAFE_ITER = (
         "srs": "srs : update next -> #fail . next next -> next . update update -> update . create -> #epsilon .\n"
         " next update -> update .\n @fail",
         "cfg": "cfg : S -> create N U next, N -> N next | epsilon, U -> U update | update\n @match",
+        "fsm": "fsm : start [ create -> fresh ] fresh [ next -> fresh, update -> stale ]\n"
+        " stale [ update -> stale, next -> used ] used [ default used ]\n @used",
+        "mtl": "mtl : next => ((not update) S create)\n @violation",
+        "ptcaret": "ptcaret : next => ((not update) S create)\n @violation",
+        "shml": "shml : [create] max X.([next] X and [update] max Y.([update] Y and [next] ff))\n @rejection",
+    },
+)
+SAFE_ENUM = (
+    "full-binding connected SafeEnum(v, e) {{ creation event createE(v, e)\n event updateV(v)\n event useE(e)\n {} }}",
+    {
+        "fsm": "fsm : start [ updateV -> start, createE -> enumCreated ]\n"
+        " enumCreated [ useE -> enumCreated, updateV -> invalidEnum ]\n"
+        " invalidEnum [ updateV -> invalidEnum ]\n @fail",
+        "ere": "ere : createE useE* updateV+ useE\n @match",
+        "ere, fail": "ere : createE useE* updateV*\n @fail",
+        "ptltl": "ptltl : useE => ((not updateV) S createE)\n @violation",
+        "ltl": "ltl : [](useE => ((not updateV) S createE))\n @violation",
+        "srs": "srs : updateV useE -> #fail . useE updateV -> updateV . useE useE -> useE .\n"
+        " updateV updateV -> updateV . createE -> #epsilon .\n @fail",
+    },
+)
+UNSAFE_SYNC_COLL = (
+    "UnsafeSyncColl(c, i) {{ creation event sync(c)\n event syncCreateIter(c, i)\n event asyncCreateIter(c, i)\n"
+    " event accessIter(i)\n {} }}",
+    {
+        "ere": "ere : (sync asyncCreateIter) | (sync syncCreateIter accessIter)\n @match",
+        "srs": "srs : sync asyncCreateIter -> #fail . sync syncCreateIter accessIter -> #fail .\n @fail",
+        "fsm": "fsm : start [ sync -> synced ] synced [ asyncCreateIter -> unsafe, syncCreateIter -> iterated ]\n"
+        " iterated [ accessIter -> unsafe ] unsafe [ default unsafe ]\n @unsafe",
+        "cfg": "cfg : S -> sync asyncCreateIter | sync syncCreateIter accessIter\n @match",
+    },
+)
+UNSAFE_SYNC_MAP = (
+    "full-binding UnsafeSyncMap(m, s, i) {{ creation event sync(m)\n event createSet(m, s)\n"
+    " event syncCreateIter(s, i)\n event asyncCreateIter(s, i)\n event accessIter(i)\n {} }}",
+    {
+        "ere": "ere : sync createSet (asyncCreateIter | (syncCreateIter accessIter))\n @match",
+        "srs": "srs : sync createSet asyncCreateIter -> #fail .\n"
+        " sync createSet syncCreateIter accessIter -> #fail .\n @fail",
+        "fsm": "fsm : start [ sync -> synced ] synced [ createSet -> viewed ]\n"
+        " viewed [ asyncCreateIter -> unsafe, syncCreateIter -> iterated ]\n"
+        " iterated [ accessIter -> unsafe ] unsafe [ default unsafe ]\n @unsafe",
+    },
+)
+LEAKING_SYNC = (
+    "ImprovedLeakingSync(c) {{ creation event sync(c)\n event beginSync(c)\n event endSync(c)\n"
+    " event access(c)\n {} }}",
+    {
+        "cfg": "cfg : S -> sync B, B -> B beginSync M endSync | epsilon,\n"
+        " M -> M beginSync M endSync | M access | epsilon\n @fail",
+        "lalr": "lalr : S -> sync B, B -> B beginSync M endSync | epsilon,\n"
+        " M -> M beginSync M endSync | M access | epsilon\n @fail",
+        "srs": "srs : beginSync endSync -> #epsilon . beginSync access -> beginSync . sync access -> #fail .\n"
+        " sync endSync -> #fail . sync sync -> #fail . beginSync sync -> #fail .\n @fail",
+    },
+)
+AUTHENTICATED = (
+    "Authenticated(u) {{ creation event access(u)\n creation event authenticate(u)\n {} }}",
+    {
+        "ptltl": "ptltl : access => <*> authenticate\n @violation",
+        "ltl": "ltl : (not access) W authenticate\n @violation",
+        "mtl": "mtl : access => <*> authenticate\n @violation",
+        "ptcaret": "ptcaret : access => <*> authenticate\n @violation",
+        "fsm": "fsm : start [ authenticate -> known ] known [ default known ]\n @fail",
+        "ere": "ere : access (access | authenticate)*\n @match",
+        "ere, fail": "ere : authenticate (access | authenticate)*\n @fail",
+        "srs": "srs : authenticate access -> authenticate . authenticate authenticate -> authenticate . "
+        "^ access -> #fail .\n @fail",
+        "cfg": "cfg : S -> access T, T -> T access | T authenticate | epsilon\n @match",
+        "shml": "shml : max X.([access] ff)\n @rejection",
     },
 )
 UNSAFE_MAP_ITER = (
@@ -56,6 +126,9 @@ UNSAFE_MAP_ITER = (
         "fsm": "fsm : start [ createC -> made ] made [ updateM -> made, "
         "createI -> fresh ] fresh [ useI -> fresh, updateM -> stale ]\n"
         " stale [ updateM -> stale, useI -> used ] used [ default used ]\n @used",
+        "ptltl": "ptltl : useI => ((not updateM) S createC)\n @violation",
+        "cfg": "cfg : S -> createC U createI N V useI, U -> U updateM | epsilon, N -> N useI | epsilon,\n"
+        " V -> V updateM | updateM\n @match",
     },
 )
 SAFE_LOCK = (
@@ -83,6 +156,10 @@ HASH_MAP = (
         "ere": "ere : (add remove)* add stale\n @match",
         "cfg": "cfg : S -> P add stale, P -> P add remove | epsilon\n @match",
         "ltl": "ltl : [](stale => not (*) add)\n @violation",
+        "ptltl": "ptltl : stale => not (*) add\n @violation",
+        "fsm": "fsm : out [ add -> inside ] inside [ remove -> out, stale -> broken ]\n"
+        " broken [ default broken ]\n @broken",
+        "srs": "srs : add remove -> #epsilon . add stale -> #fail .\n @fail",
     },
 )
 
@@ -115,6 +192,39 @@ def of_events(key: str, *names: str) -> Callable[[Random], Iterator[Row]]:
     return lambda rng: (((rng.choice(names)), {key: rng.randrange(3)}) for _ in range(rng.randint(1, 25)))
 
 
+def vectors(rng: Random) -> Iterator[Row]:
+    for v in range(2):
+        for e in range(2):
+            yield "createE", {"v": v, "e": 2 * v + e}
+    for _ in range(20):
+        yield rng.choice([("updateV", {"v": rng.randrange(2)}), ("useE", {"e": rng.randrange(4)})])
+
+
+def synced_collections(rng: Random) -> Iterator[Row]:
+    for c in range(3):
+        yield "sync", {"c": c}
+        for i in range(2):
+            yield rng.choice(["syncCreateIter", "asyncCreateIter"]), {"c": c, "i": 2 * c + i}
+    for i in rng.sample(range(6), 3):
+        yield "accessIter", {"i": i}
+
+
+def synced_maps(rng: Random) -> Iterator[Row]:
+    for m in range(2):
+        yield "sync", {"m": m}
+        for s in range(2):
+            yield "createSet", {"m": m, "s": 10 + 2 * m + s}
+            yield rng.choice(["syncCreateIter", "asyncCreateIter"]), {"s": 10 + 2 * m + s, "i": 20 + 2 * m + s}
+    for i in rng.sample(range(20, 24), 2):
+        yield "accessIter", {"i": i}
+
+
+def synced_calls(rng: Random) -> Iterator[Row]:
+    yield "sync", {"c": 0}
+    for _ in range(rng.randint(1, 12)):
+        yield rng.choice(["beginSync", "beginSync", "endSync", "access"]), {"c": 0}
+
+
 def added(rng: Random) -> Iterator[Row]:
     inside = False
     for _ in range(12):
@@ -132,6 +242,11 @@ CASES = {
     "SafeLock": (SAFE_LOCK, of_events("t", "begin", "end", "acquire", "release")),
     "SafeFile": (SAFE_FILE, of_events("f", "create", "write", "close")),
     "HashMap": (HASH_MAP, added),
+    "SafeEnum": (SAFE_ENUM, vectors),
+    "UnsafeSyncColl": (UNSAFE_SYNC_COLL, synced_collections),
+    "UnsafeSyncMap": (UNSAFE_SYNC_MAP, synced_maps),
+    "ImprovedLeakingSync": (LEAKING_SYNC, synced_calls),
+    "Authenticated": (AUTHENTICATED, of_events("u", "access", "authenticate")),
 }
 
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import textwrap
 import weakref
-from collections import Counter
+from collections import Counter, OrderedDict, defaultdict
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
@@ -21,6 +21,7 @@ from oracle.strategies import Case, random_spec
 
 from mopsus.model import Event, Handler, Modifiers, ObjectRef, Parameter, Property, Spec, Verdict
 from mopsus.monitor import Monitor
+from mopsus.spec import parse
 
 CASES = int(os.environ.get("MOPSUS_CASES", "5000"))
 """The scale of all random tests; a program with objects counts for 25 cases of the others."""
@@ -472,3 +473,24 @@ def test_objects_may_outlive_the_interpreter():
         setattr(sys, f"kept{id(thing)}", thing)
     """
     )
+
+
+class OwnOrdered(OrderedDict):
+    """Ends with three deallocators, one calling the next."""
+
+
+@pytest.mark.parametrize("make", [dict, OrderedDict, lambda: defaultdict(int), OwnOrdered, Counter])
+def test_types_whose_deallocator_calls_that_of_their_base(make):
+    spec = parse("S(d) { event a(d)\n event b(d)\n ere : a b }")["S"]
+    with Monitor(spec) as monitor:
+        monitor.emit("a", d={})  # the base is watched before, so that its deallocator is hooked as well
+        for _ in range(3):
+            value = make()
+            value["key"] = [1]
+            monitor.emit("a", d=value)
+            del value
+        kept = make()
+        monitor.emit("a", d=kept)
+        assert monitor.stats().alive == 1
+        monitor.emit("b", d=kept)
+        assert len(monitor.verdicts) == 1

@@ -467,3 +467,49 @@ def test_workers_tell_the_controller_and_know_the_baseline(project, run):
     result.stdout.fnmatch_lines(["  outside of all tests"])
     result.stdout.fnmatch_lines(["1 violation accepted by known.json"])
     assert "in test_doors.py::test_often[0]" in (project.path / "m.xml").read_text("utf-8")
+
+
+CONTRACTS = """\
+def prune(words):
+    for word in words:
+        words.remove(word)
+
+
+def ignored(words):  # mopsus: ignore[UnsafeIter]
+    for word in words:
+        words.remove(word)
+"""
+
+
+@pytest.mark.parametrize("options", [(), ("-n", "2")])
+def test_contracts_are_watched_and_switched_off(pytester, options):
+    pytester.makepyfile(
+        words=CONTRACTS,
+        test_words="from words import ignored, prune\n\n"
+        "def test_bad(): prune(['a', 'b', 'c'])\n\n"
+        "def test_ignored(): ignored(['a', 'b', 'c'])\n\n"
+        "def test_note():\n    words = iter(x for x in 'ab')\n    list(words)\n    for word in words:\n        pass\n",
+    )
+    pytester.makepyprojecttoml(
+        '[tool.mopsus.contracts]\ndisable = ["UnsafItr"]\nseverity = {ExhaustedIterator = "note"}\n'
+    )
+    done = pytester.runpytest_subprocess("--mopsus-contracts", "iteration", "--mopsus-fail", *options)
+    done.assert_outcomes(failed=1, passed=2)
+    done.stdout.fnmatch_lines(
+        [
+            "error  UnsafeIter/ere  match",
+            "*https://docs.python.org/3/tutorial/controlflow.html*",
+            "*in test_words.py::test_bad",
+            "note  ExhaustedIterator/ere  match",
+            "*CONTRACT-003*there is no contract 'UnsafItr'",
+            "1 violation, 1 note in * · 1 suppressed",
+        ]
+    )
+    assert "of ListChangedWhileSorted happened" not in done.stdout.str()
+
+
+def test_wrong_contracts_are_a_wrong_use(pytester):
+    pytester.makepyfile("def test(): pass")
+    done = pytester.runpytest_subprocess("--mopsus-contracts", "nothing")
+    assert done.ret == pytest.ExitCode.USAGE_ERROR
+    done.stderr.fnmatch_lines(["*there is no contract 'nothing'*"])

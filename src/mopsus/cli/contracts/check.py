@@ -32,7 +32,7 @@ def check(
         outcome = try_out(contract, every)
         outcomes.append(outcome)
         if not json:
-            print(_line(outcome))
+            print(outcome_line(outcome))
     failed = sum(not outcome.holds for outcome in outcomes)
     if json:
         import msgspec
@@ -57,7 +57,8 @@ def check(
     return VIOLATED if failed else 0
 
 
-def _line(outcome: Outcome) -> str:
+def outcome_line(outcome: Outcome) -> str:
+    """What came of the examples of a contract, on a line."""
     name = outcome.contract.name
     if outcome.missing:
         return f"  {name}: {outcome.missing} is not installed"
