@@ -28,8 +28,9 @@ CONTRACTS = """
     Ready-made specs, each for one rule that the documentation of a library states.
     [How to use them](../../how-to/contracts.md) is a page of its own.
 
-    A finding of severity `error` is a violation: whatever the program goes on to do, something did not happen as its author thinks. A `warning`
-    is about what is lost or dangerous under circumstances, a `note` about what the documentation recommends.
+    A finding of severity `error` is a violation: whatever the program goes on to do, something did not happen as its
+    author thinks. A `warning` is about what is lost or dangerous under circumstances, a `note` about what the
+    documentation recommends.
 """
 STAGES = {
     "SPEC": "Specifications",

@@ -1,8 +1,9 @@
 """Ready-made specifications for the standard library and for well-known packages.
 
 A contract is a spec in a file of its own, `<library>/<group>/<Name>.mop`, with two programs beside it: one that
-violates it in the line that says `# violation`, and one that does not. `catalogue` knows which there are, `choice` which are
-wanted, `switches` where they are switched off; whoever runs programs weaves them like any other spec.
+violates it in the line that says `# violation`, and one that does not. `catalogue` knows which there are,
+`choice` which are wanted, `switches` where they are switched off; whoever runs programs weaves them like any other
+spec.
 """
 
 from mopsus.contracts.catalogue import Contract, catalogue

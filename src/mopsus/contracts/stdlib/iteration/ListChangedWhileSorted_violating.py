@@ -4,11 +4,11 @@ names = ["mary", "ada"]
 
 
 def key(name):
-    names.append(name)  # violation
+    names.append(name)
     return name
 
 
 try:
-    names.sort(key=key)
+    names.sort(key=key)  # violation
 except ValueError:
     pass
