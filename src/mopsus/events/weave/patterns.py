@@ -13,7 +13,7 @@ import re
 import sys
 import threading
 import typing
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -30,6 +30,8 @@ _MAIN = frozenset({"__main__", "__mp_main__"})
 _FACTORIES: dict[str, Callable[[], object]] = {"Lock": threading.Lock, "RLock": threading.RLock}
 """Functions of `threading` that stand for the classes of what they make."""
 _WRAPPED: tuple[type, ...] = (classmethod, staticmethod, ClassMethodDescriptorType, _core.Advice)
+_ALIASES: dict[tuple[str, ...], set[str]] = {}
+"""By path, the names of the classes that it leads to, if they are called otherwise."""
 _STAND_INS: WeakSet[Callable[..., object]] = WeakSet()
 PROTOCOL_INIT: FunctionType | None = getattr(typing, "_no_init_or_replace_init", None)
 """What protocols have as `__init__`: it looks for the one to call by comparing all with itself, so it must stay."""
@@ -90,6 +92,16 @@ def classes_of(module: ModuleType) -> list[type]:
 
     walk(list(vars(module).values()))
     return list(found.values())
+
+
+def names_with_bases(classes: Iterable[type]) -> set[str]:
+    """The names of classes and of all their bases."""
+    return {bare.name(base) for cls in classes for base in bare.bases(cls)}
+
+
+def aliases(parts: tuple[str, ...]) -> Set[str]:
+    """The own names of classes that are reached by a path of other names; they become more as more is loaded."""
+    return _ALIASES.setdefault(parts, set())
 
 
 def find_classes(pattern: Pattern, scope: Scope) -> list[type]:
@@ -331,6 +343,8 @@ class _ClassNames:
                     found += self._within(module, self._parts[length:])
         for cls in found:
             self._by_path.set(cls, True)
+            if not self._last(bare.name(cls)):
+                _ALIASES.setdefault(self._parts, set()).add(bare.name(cls))
         return found
 
     def _within(self, module: ModuleType, parts: Sequence[str]) -> Iterator[type]:

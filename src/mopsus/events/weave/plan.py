@@ -7,10 +7,9 @@ for operations and for what builtin types do themselves; or the beginnings and e
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
-from itertools import chain
 from types import FunctionType, ModuleType
 
 from mopsus._core import Classes
@@ -43,11 +42,12 @@ class Resolver:
         """The classes that a pattern names; `which` says in a word which of them are `wanted`."""
         if pattern not in self._asked:
             self._asked[pattern] = {}
-            for name in dict.fromkeys("*" if _is_wide(dotted) else dotted.parts[-1] for dotted in pattern):
+            for name in {"*" if "*" in dotted.parts[-1] else dotted.parts[-1] for dotted in pattern}:
                 self._by_name.setdefault(name, []).append(pattern)
         asked = self._asked[pattern]
         if which not in asked:
             found = patterns.find_classes(pattern, self.everything or patterns.everything())
+            self._know(pattern, found)
             asked[which] = Classes(*filter(wanted, found)), wanted
         return asked[which][0]
 
@@ -55,15 +55,24 @@ class Resolver:
         """Take note of new classes; whether one of them matters."""
         changed = False
         for pattern in self._concerned(scope):
-            for cls in patterns.find_classes(pattern, scope):
+            new = patterns.find_classes(pattern, scope)
+            self._know(pattern, new)
+            for cls in new:
                 for classes, wanted in self._asked[pattern].values():
                     changed = (wanted(cls) and classes.add(cls)) or changed
         return changed
 
+    def _know(self, pattern: Pattern, found: Iterable[type]) -> None:
+        """A class may have been reached under another name than its own, which is how its subclasses know it."""
+        for cls in found:
+            known = self._by_name.setdefault(bare.name(cls), [])
+            if pattern not in known:
+                known.append(pattern)
+
     def _concerned(self, scope: Scope) -> Iterable[Pattern]:
         if scope.modules:
             return tuple(self._asked)
-        names = dict.fromkeys(("*", *map(bare.name, scope.classes)))
+        names = dict.fromkeys(("*", *patterns.names_with_bases(scope.classes)))
         return dict.fromkeys(pattern for name in names for pattern in self._by_name.get(name, ()))
 
 
@@ -126,15 +135,23 @@ class Cut:
                 yield "*" if "*" in name or dotted.plus is not None else name
 
     def names(self) -> Iterator[str]:
-        """Names of which a class or module must have one to be of interest; `*`: any may be."""
-        if self.kind == "endObject":
-            yield "*"  # a subclass may have a finaliser of its own
-        listed = [parse_types(parameter.type) for parameter in self.spec.parameters]
+        """Names of which a module, or a class or one of its bases, must have one to be of interest; `*`: any may be."""
+        for dotted in self._patterns():
+            yield from ("*",) if any("*" in part for part in dotted.parts) else dotted.parts
+
+    def aliases(self) -> Iterator[Set[str]]:
+        """Further such names: of classes that are reached by names other than their own."""
+        for dotted in self._patterns():
+            yield patterns.aliases(dotted.parts)
+            yield patterns.aliases(dotted.parts[:-1])
+
+    def _patterns(self) -> Iterator[Dotted]:
+        """All patterns of names that it has to do with."""
+        for parameter in self.spec.parameters:
+            yield from parse_types(parameter.type)
         for part in (*self.case.points, *self.case.without, *(part for part, _ in self.case.others)):
             if part.kind in _NAMING:
-                listed.append(part.argument)
-        for dotted in chain.from_iterable(listed):
-            yield from ("*",) if dotted.plus is not None or any("*" in part for part in dotted.parts) else dotted.parts
+                yield from part.argument
 
     def picks_function(self, function: FunctionType) -> bool:
         """Is a function of a module that was just defined among its join points?"""
@@ -449,11 +466,6 @@ def inherited_init(cls: type) -> Callable[..., None]:
         following(*arguments, **named)
 
     return patterns.stand_in(__init__)
-
-
-def _is_wide(dotted: Dotted) -> bool:
-    """May it pick a class of any name?"""
-    return dotted.plus is not None or "*" in dotted.parts[-1]
 
 
 def _lacks_accessor(name: str, cls: type) -> bool:

@@ -74,13 +74,20 @@ class Outcome:
     """A type that it asks for does not exist yet."""
     names: frozenset[str] = field(init=False)
     """Names of which what it is about must have one; `*`: any will do."""
+    aliases: tuple[Set[str], ...] = field(init=False)
+    """Further such names; they become more as classes come to be."""
 
     def __post_init__(self) -> None:
         self.names = frozenset(self.cut.names())
+        self.aliases = tuple(self.cut.aliases())
 
     def concerns(self, names: Set[str]) -> bool:
-        """May something that has these names be what it is about?"""
-        return "*" in self.names or not self.names.isdisjoint(names)
+        """May something that has these names, its own or of its bases, be what it is about?"""
+        return (
+            "*" in self.names
+            or not self.names.isdisjoint(names)
+            or any(not each.isdisjoint(names) for each in self.aliases if each)
+        )
 
     def ask(self, scope: Scope, resolver: Resolver) -> bool:
         """Ask for rewritten code as what is in scope needs it; whether more is rewritten than before."""
@@ -107,7 +114,6 @@ class Weaver:
         self._cuts: list[Cut] = []
         self.outcomes: list[Outcome] = []
         self._take(monitors)
-        self._awaited: set[str] = set()
         self._placements = Placements()
         self._placed: bare.WeaklyById[object, dict[_Key, Classes | None]] = bare.WeaklyById()
         """By holder: what is tapped there, with the classes of targets if not all are told of."""
@@ -155,7 +161,7 @@ class Weaver:
 
     def _defined(self, made: T) -> T:
         if bare.is_class(made):
-            self._extend(Scope(classes=(made,)), {bare.name(made)}, complete=True)
+            self._extend(Scope(classes=(made,)), patterns.names_with_bases((made,)), complete=True)
         elif isinstance(made, FunctionType):
             taps = [
                 tap
@@ -176,12 +182,10 @@ class Weaver:
     def _loaded(self, module: ModuleType) -> None:
         if module.__name__ in self._later:
             self._weave_later(module.__name__)
-        names: Set[str] = vars(module).keys()
-        if module.__name__ in self._awaited:
-            self._awaited.discard(module.__name__)
-            names = names | {bare.name(cls) for cls in patterns.classes_of(module)}
+        classes = patterns.classes_of(module)
+        names = vars(module).keys() | patterns.names_with_bases(classes)
         if any(outcome.concerns(names) for outcome in self.outcomes):
-            self._extend(Scope((module,), patterns.classes_of(module)), names, complete=True)
+            self._extend(Scope((module,), classes), names, complete=True)
 
     # ---- start and stop
 
@@ -240,10 +244,11 @@ class Weaver:
                 self._listen()
 
     def _class_made(self, cls: object) -> None:
-        if bare.is_class(cls) and any(outcome.concerns({bare.name(cls)}) for outcome in self.outcomes):
-            # It may be hidden in another class, where nobody looks without reason.
-            self._awaited.add(bare.module_name(cls))
-            self._extend(Scope(classes=(cls,)), {bare.name(cls)}, complete=False)
+        if not bare.is_class(cls):
+            return
+        names = patterns.names_with_bases((cls,))
+        if any(outcome.concerns(names) for outcome in self.outcomes):
+            self._extend(Scope(classes=(cls,)), names, complete=False)
 
     def _extend(self, scope: Scope, names: Set[str], *, complete: bool) -> None:
         """Weave what is new, for the cases that its names concern. Not `complete`: decorators may still change it."""
