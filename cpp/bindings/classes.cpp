@@ -52,6 +52,7 @@ PyObject* add(PyObject* self, PyObject* cls) {
     members.by_address.insert_or_assign(type, std::move(weak));
     if (!PyType_CheckExact(cls)) members.peculiar.push_back(type);
     for (const Tap* tap : members.users) tap->forget();
+    ++classes_added;
     Py_RETURN_TRUE;
 }
 

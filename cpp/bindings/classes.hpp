@@ -12,6 +12,8 @@ bool prepare_classes(PyObject* module);
 // From a tuple of classes; null with an exception set if one is none.
 Owned make_classes(PyObject* tuple);
 bool are_classes(PyObject* object);
+// How often classes were added anywhere: what was found out by them before may not hold any more.
+inline unsigned classes_added = 0;
 // Is the value an instance of one of them, or of one exactly? May run code of a metaclass that is not plain.
 bool is_instance_of(PyObject* classes, PyObject* value);
 bool is_exactly_of(PyObject* classes, PyObject* value);

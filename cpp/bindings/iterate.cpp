@@ -1,5 +1,9 @@
 #include "iterate.hpp"
 
+#include <algorithm>
+
+#include "classes.hpp"
+
 namespace mopsus::python {
 
 namespace {
@@ -16,7 +20,9 @@ struct Walk {
     bool each;
     bool measured;  // its length is that of the iterable
     bool passing;   // to be replaced by its iterator when that is asked for
-    // The site's quick tap, as long as it has these taps, and where its monitor finds the iterator.
+    // The quick tap, as long as the site has these taps, and where its monitor finds the iterator.
+    const Tap* quick;
+    unsigned sought;  // for which taps it was looked for
     unsigned taps;
     Slot place;
     Emission emission;
@@ -57,6 +63,7 @@ Walk* make_walk(PyObject* iterator, PyObject* iterable, Site* site) {
     self->shape = nullptr;
     self->each = self->measured = self->passing = false;
     self->place = kNil;
+    self->sought = site->taps - 1;
     PyObject_GC_Track(reinterpret_cast<PyObject*>(self));
     return self;
 }
@@ -83,6 +90,16 @@ PyObject* shaped(Walk* self, PyObject* value) {
     return *at == '(' ? unpacking(self->site, value, at + 1) : value;
 }
 
+// The tap that is all that is done before and after a step of this iterator that goes well; or null.
+const Tap* quick_of(const Taps& taps, PyObject* iterator) {
+    const auto concerned = [&](const Tap* tap) { return tap->concerns(iterator); };
+    const auto only = std::find_if(taps.before.begin(), taps.before.end(), concerned);
+    if (only == taps.before.end() || !(*only)->simple || std::any_of(only + 1, taps.before.end(), concerned)) return nullptr;
+    const bool alone = std::none_of(taps.around.begin(), taps.around.end(), concerned) &&
+                       std::none_of(taps.returning.begin(), taps.returning.end(), concerned);
+    return alone ? *only : nullptr;
+}
+
 // Most steps of most loops: an event without consequences, about an object that the monitor has seen before.
 bool told_at_once(const Walk* self) {
     if (self->place == kNil || self->taps != self->site->taps || Unobserved::now()) return false;
@@ -94,8 +111,12 @@ bool told_at_once(const Walk* self) {
     Site* site = self->site;
     PyObject* result = step(site, self->iterator, Steps::own(Py_TYPE(self->iterator)));
     self->place = kNil;
-    if (site->quick != nullptr) {
-        self->emission = site->quick->emission;
+    if (self->sought != site->taps) {
+        self->quick = site->second != nullptr ? quick_of(*site->second, self->iterator) : nullptr;
+        self->sought = site->taps;
+    }
+    if (self->quick != nullptr) {
+        self->emission = self->quick->emission;
         self->place = self->emission.monitor->place(self->iterator);
         self->taps = site->taps;
     }
@@ -209,6 +230,17 @@ bool asked(const Site* site, PyObject* given) {
     return (site->first != nullptr || site->second != nullptr) && !Unobserved::now() && iterable(given);
 }
 
+// Is nothing told of the steps of an iterator? Its type decides, which is asked once.
+bool idle(Site* site, PyObject* iterator) {
+    if (site->second == nullptr) return true;
+    PyTypeObject* type = Py_TYPE(iterator);
+    auto& known = site->idle;
+    if (known.type == type && known.version == type->tp_version_tag && known.taps == site->taps && known.classes == classes_added) return true;
+    if (HeldTaps(site->second)->concern(iterator)) return false;
+    if (type->tp_version_tag != 0) known = {type, type->tp_version_tag, site->taps, classes_added};
+    return true;
+}
+
 // What stands for the iterable of a loop. The shape of its targets is that of each of its values.
 PyObject* loop(PyObject* object, PyObject* const* args, size_t, PyObject*) {
     Site* site = as_site(object);
@@ -217,7 +249,7 @@ PyObject* loop(PyObject* object, PyObject* const* args, size_t, PyObject*) {
     if (iterator == nullptr) return nullptr;
     const char* shape = shape_of(site);
     // An iterator need not be iterable itself, nor be its own iterator: a walk is both.
-    if (site->second == nullptr && shape == nullptr && Py_TYPE(iterator)->tp_iter == PyObject_SelfIter) return iterator;
+    if (shape == nullptr && Py_TYPE(iterator)->tp_iter == PyObject_SelfIter && idle(site, iterator)) return iterator;
     Walk* made = make_walk(iterator, nullptr, site);
     if (made != nullptr) {
         made->shape = shape;
@@ -232,7 +264,7 @@ PyObject* spread(PyObject* object, PyObject* const* args, size_t, PyObject*) {
     if (!asked(site, args[0])) return Py_NewRef(args[0]);
     PyObject* iterator = iterator_of(site, args[0]);
     if (iterator == nullptr) return nullptr;
-    if (site->second == nullptr && Py_TYPE(iterator)->tp_iter == PyObject_SelfIter) return iterator;
+    if (Py_TYPE(iterator)->tp_iter == PyObject_SelfIter && idle(site, iterator)) return iterator;
     Walk* made = make_walk(iterator, Py_NewRef(args[0]), site);
     if (made != nullptr) made->measured = true;
     return object_of(made);

@@ -30,6 +30,10 @@ struct Site {
     Taps* second;       // next, set, exit
     Taps* third;        // delete
     unsigned taps;      // how often they were replaced
+    struct {
+        PyTypeObject* type;
+        unsigned version, taps, classes;
+    } idle;             // the type of the last iterator that none of the second is about, as long as that holds
     const Tap* quick;   // of the second, if it is all that is done before and after a step that goes well; or null
 };
 

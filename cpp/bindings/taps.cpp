@@ -1,5 +1,6 @@
 #include "taps.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "classes.hpp"
@@ -74,6 +75,17 @@ bool Tap::applies(const Occasion& at) const {
     if (target && (at.target == nullptr || !(exact ? is_exactly_of : is_instance_of)(target.get(), at.target))) return false;
     if (at_most >= 0 && at.positional + (at.names != nullptr ? PyTuple_GET_SIZE(at.names) : 0) > at_most) return false;
     return !entry || is_entry(at);
+}
+
+bool Tap::concerns(PyObject* object) const {
+    if (target && !(exact ? is_exactly_of : is_instance_of)(target.get(), object)) return false;
+    return std::all_of(sources.begin(), sources.end(), [&](const Source& source) {
+        return source.kind != From::Target || !source.types || is_instance_of(source.types.get(), object);
+    });
+}
+
+bool Taps::concern(PyObject* object) const {
+    return std::any_of(all_.begin(), all_.end(), [&](const auto& tap) { return tap->concerns(object); });
 }
 
 bool Tap::find_out(const Occasion& at) const {

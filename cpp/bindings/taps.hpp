@@ -93,6 +93,8 @@ struct Tap {
         }
         return emission.monitor->emit_silently(emission.event, object);
     }
+    // Can it have to do with what this object does? False only if the type of the object excludes it.
+    bool concerns(PyObject* object) const;
     // What takes the place of the argument or result that is the last source; nothing if it stays.
     Owned exchanged(const Occasion& occasion) const;
     // What was found out about types may not hold any more.
@@ -136,6 +138,7 @@ public:
     std::vector<const Tap*> around, before, returning, raising, giving, getting;
     bool exchange() const { return !giving.empty() || !getting.empty(); }
     bool empty() const { return all_.empty(); }
+    bool concern(PyObject* object) const;  // does one of them?
     std::size_t size() const { return all_.size(); }
     PyObject* objects() const { return objects_.get(); }
     void hold() { ++count_; }

@@ -79,6 +79,13 @@ def test_contracts_of_modules_that_are_not_loaded_are_not_even_read(tmp_path):
     assert report["warnings"] == []  # nobody wants to hear that nothing was closed
 
 
+def test_code_in_contracts_is_ours_and_runs_without_being_allowed(tmp_path):
+    program = write(tmp_path, "import logging\n\nlogging.basicConfig()\nlogging.basicConfig()\n")
+    verdicts, report = found(tmp_path, "--no-code", "--contracts", "BasicConfigIgnored", "--", program)
+    assert verdicts == [("BasicConfigIgnored", "warning", "4")]
+    assert report["stats"]["specs"]["BasicConfigIgnored"]["faults"] == 0
+
+
 def test_what_is_switched_off_is_counted(tmp_path):
     program = write(tmp_path, PROGRAM.replace("words.remove(word)", "words.remove(word)  # mopsus: ignore[UnsafeIter]"))
     write(tmp_path, '[tool.mopsus.contracts]\nseverity = {ThreadStartedTwice = "note"}\n', "pyproject.toml")

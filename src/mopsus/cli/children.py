@@ -205,14 +205,14 @@ def _watch(order: Order, spawned: bool) -> None:
 
     outbox = Outbox(order.folder)
 
-    def open_monitor(compiled: CompiledSpec) -> Monitor:
-        return Monitor(compiled, outbox.add, history=order.history, allow_code=order.allow_code)
+    def open_monitor(compiled: CompiledSpec, *, trusted: bool = True) -> Monitor:
+        return Monitor(compiled, outbox.add, history=order.history, allow_code=order.allow_code or trusted)
 
     compiled, _ = load_specs(
         [Path(path) for path in order.specs], allow_unmonitorable=True, first_match=order.first_match
     )
     later = by_module(choose(order.contracts), open_monitor) if order.contracts else None
-    weaver = Weaver({name: open_monitor(each) for name, each in compiled.items()}, later)
+    weaver = Weaver({name: open_monitor(each, trusted=False) for name, each in compiled.items()}, later)
     weaver.start()
     if inline := watch_inline(weaver.monitors.values(), Watching(groups=order.groups, envelopes=order.envelopes)):
         begin_apart()

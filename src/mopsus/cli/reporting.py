@@ -121,18 +121,16 @@ class Reporting:
         for prop, machine in zip(spec.properties, compiled.machines, strict=True):
             self._machines[spec.name, prop.name] = machine
 
-    def open_monitor(self, spec: Spec, on_verdict: OnVerdict) -> Monitor:
-        """A monitor of one of the specs."""
+    def open_monitor(self, spec: Spec, on_verdict: OnVerdict, *, trusted: bool = False) -> Monitor:
+        """A monitor of one of the specs. If it is `trusted`, it may contain code in any case."""
         from mopsus.monitor import Monitor
 
-        compiled = self._compiled[spec.name]
+        compiled, allow_code = self._compiled[spec.name], self._allow_code or trusted
         if self._endings is not None:
             from mopsus.cli.ending import EndingMonitor
 
-            return EndingMonitor(
-                compiled, on_verdict, self._endings, history=self._history, allow_code=self._allow_code
-            )
-        return Monitor(compiled, on_verdict, history=self._history, allow_code=self._allow_code)
+            return EndingMonitor(compiled, on_verdict, self._endings, history=self._history, allow_code=allow_code)
+        return Monitor(compiled, on_verdict, history=self._history, allow_code=allow_code)
 
     @property
     def endings(self) -> Endings | None:

@@ -70,15 +70,15 @@ class weave:
         """Begin; the same as entering the block."""
         if self._weaver is not None:
             raise WeaveError("this is being woven already", hint="make another `weave`")
-        monitors = {_name(each): self._monitor(each) for each in self._compiled}
+        monitors = {_name(each): self._monitor(each, trusted=self._allow_code) for each in self._compiled}
         weaver = Weaver(monitors, by_module(self._contracts, self._monitor))
         weaver.start()
         self._weaver = weaver
         self._inline = watch_inline(monitors.values(), self._watching)
         return self
 
-    def _monitor(self, spec: Spec | CompiledSpec) -> Monitor:
-        return Monitor(spec, self._decide, history=self._history, allow_code=self._allow_code)
+    def _monitor(self, spec: Spec | CompiledSpec, *, trusted: bool = True) -> Monitor:
+        return Monitor(spec, self._decide, history=self._history, allow_code=trusted)
 
     def _decide(self, verdict: Verdict) -> None:
         if (kept := self._switches(verdict)) is not None:
