@@ -1,6 +1,7 @@
 #include "iterate.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "classes.hpp"
 
@@ -20,6 +21,7 @@ struct Walk {
     bool each;
     bool measured;  // its length is that of the iterable
     bool passing;   // to be replaced by its iterator when that is asked for
+    bool silent;    // nothing is told of its steps
     // The quick tap, as long as the site has these taps, and where its monitor finds the iterator.
     const Tap* quick;
     unsigned sought;  // for which taps it was looked for
@@ -61,7 +63,7 @@ Walk* make_walk(PyObject* iterator, PyObject* iterable, Site* site) {
     self->iterable = iterable;
     self->site = as_site(Py_NewRef(reinterpret_cast<PyObject*>(site)));
     self->shape = nullptr;
-    self->each = self->measured = self->passing = false;
+    self->each = self->measured = self->passing = self->silent = false;
     self->place = kNil;
     self->sought = site->taps - 1;
     PyObject_GC_Track(reinterpret_cast<PyObject*>(self));
@@ -125,12 +127,14 @@ bool told_at_once(const Walk* self) {
 
 [[gnu::noinline]] PyObject* quick_step(Walk* self) {
     PyObject* result = Steps::own(Py_TYPE(self->iterator))(self->iterator);
+    if (result == nullptr && self->silent) return nullptr;
     if (result == nullptr) return end_quick(self->site, self->iterator);
     return self->shape == nullptr ? result : shaped(self, result);
 }
 
 PyObject* walk_next(PyObject* object) {
     auto* self = reinterpret_cast<Walk*>(object);
+    if (self->silent) return quick_step(self);
     if (!told_at_once(self)) return told_step(self);
     if (Py_TYPE(self->iterator) == list_iterator && self->shape == nullptr) {
         auto* at = reinterpret_cast<ListIterator*>(self->iterator);
@@ -241,6 +245,21 @@ bool idle(Site* site, PyObject* iterator) {
     return true;
 }
 
+// The same of a tuple that is unpacked, its iterator included.
+bool idle_tuple(Site* site, PyObject* tuple) {
+    auto& known = site->plain;
+    if (known.known && known.taps == site->taps && known.classes == classes_added) return true;
+    if (site->first != nullptr && HeldTaps(site->first)->concern(tuple)) return false;
+    const Owned iterator(PyObject_GetIter(tuple));
+    if (!iterator) {
+        PyErr_Clear();
+        return false;
+    }
+    if (!idle(site, iterator.get())) return false;
+    known = {true, site->taps, classes_added};
+    return true;
+}
+
 // What stands for the iterable of a loop. The shape of its targets is that of each of its values.
 PyObject* loop(PyObject* object, PyObject* const* args, size_t, PyObject*) {
     Site* site = as_site(object);
@@ -249,9 +268,11 @@ PyObject* loop(PyObject* object, PyObject* const* args, size_t, PyObject*) {
     if (iterator == nullptr) return nullptr;
     const char* shape = shape_of(site);
     // An iterator need not be iterable itself, nor be its own iterator: a walk is both.
-    if (shape == nullptr && Py_TYPE(iterator)->tp_iter == PyObject_SelfIter && idle(site, iterator)) return iterator;
+    const bool silent = Py_TYPE(iterator)->tp_iter == PyObject_SelfIter && idle(site, iterator);
+    if (silent && shape == nullptr) return iterator;
     Walk* made = make_walk(iterator, nullptr, site);
     if (made != nullptr) {
+        made->silent = silent;
         made->shape = shape;
         made->each = shape != nullptr;
     }
@@ -351,6 +372,8 @@ PyObject* end_quick(Site* site, PyObject* iterator) {
 
 PyObject* unpacking(Site* site, PyObject* value, const char* shape) {
     if (!asked(site, value)) return value;
+    const bool flat = shape == nullptr || std::strchr(shape, '(') == nullptr;
+    if (flat && PyTuple_CheckExact(value) && idle_tuple(site, value)) return value;
     Walk* made = make_walk(nullptr, value, site);
     if (made != nullptr) made->shape = shape;
     return object_of(made);

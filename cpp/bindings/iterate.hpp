@@ -34,6 +34,10 @@ struct Site {
         PyTypeObject* type;
         unsigned version, taps, classes;
     } idle;             // the type of the last iterator that none of the second is about, as long as that holds
+    struct {
+        bool known;
+        unsigned taps, classes;
+    } plain;            // whether none is about tuples and their iterators, as long as that holds
     const Tap* quick;   // of the second, if it is all that is done before and after a step that goes well; or null
 };
 
