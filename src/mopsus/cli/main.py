@@ -82,7 +82,9 @@ def _group(name: str) -> TyperGroup:
 
     callback.__doc__ = package.__doc__
     group.callback()(callback)
-    return cast(TyperGroup, typer.main.get_command(group))
+    made = cast(TyperGroup, typer.main.get_command(group))
+    made.name = name  # for the list of commands
+    return made
 
 
 def with_status(command: Command) -> Callable[..., None]:

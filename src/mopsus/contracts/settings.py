@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-
-import msgspec
 
 from mopsus.contracts.messages import ContractError
 from mopsus.model import Severity
@@ -12,13 +12,14 @@ from mopsus.model import Severity
 FILE = "pyproject.toml"
 
 
-class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+@dataclass(frozen=True, slots=True)
+class Settings:
     """Contracts that are switched off everywhere or by path of the violation, and severities other than their own."""
 
     disable: tuple[str, ...] = ()
-    paths: dict[str, tuple[str, ...]] = {}
+    paths: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """By pattern of paths below the project, as a shell has them: names of contracts, or `*` for all."""
-    severity: dict[str, Severity] = {}
+    severity: Mapping[str, Severity] = field(default_factory=dict)
     root: str = ""
     """The folder of the file; not read from it."""
 
@@ -48,9 +49,13 @@ def _parse(data: bytes, path: Path) -> Settings:
         return Settings()
     import tomllib
 
+    import msgspec
+
     try:
         table = tomllib.loads(data.decode("utf-8")).get("tool", {}).get("mopsus", {}).get("contracts", {})
-        return msgspec.convert({**table, "root": str(path.parent)}, Settings)
+        if unknown := table.keys() - {each.name for each in fields(Settings) if each.name != "root"}:
+            raise ValueError(f"unknown setting '{min(unknown)}'")
+        return replace(msgspec.convert(table, Settings), root=str(path.parent))
     except (ValueError, AttributeError, TypeError, msgspec.ValidationError) as error:
         raise ContractError(
             f"{path}: [tool.mopsus.contracts] is not understood: {error}",
