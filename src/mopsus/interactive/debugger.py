@@ -57,12 +57,13 @@ class Driver(Protocol):
         """The program has reached a place that has a point. True: stay stopped, and show the prompt."""
 
     def resuming(self) -> bool:
-        """The developer wants the program to go on, or to make a step. True: it must not, something else stops it
-        here."""
+        """The developer wants the program to go on, in whatever way, or to make a step: to be asked before each time.
+        True: it must not, something else stops it here, and has said so."""
 
     def stopped(self) -> None:
-        """The program has stopped, the debugger has done all it does at a stop, and anything may be asked of it: what
-        was put off until after the point is done now."""
+        """The program has stopped, for whatever reason, the debugger has done all it does at a stop, and anything may
+        be asked of it: what was put off until after the point is done now. If the program is not to stay where it is,
+        `Debugger.go_on` is called from within."""
 
     def ended(self, status: int | None) -> None:
         """The program has ended with this exit status, a signal's number negated, or None if nobody knows."""
@@ -127,7 +128,8 @@ class Debugger(ABC):
 
     @abstractmethod
     def go_on(self) -> None:
-        """Let the program run, once everything that is being told is done."""
+        """Let the program run, or start it, once everything that is being told is done. If the developer was
+        making a step when it stopped, the step counts as made."""
 
     @abstractmethod
     def step(self) -> None:
@@ -157,13 +159,14 @@ class Debugger(ABC):
 
     @abstractmethod
     def checkpoint(self) -> object:
-        """Save the program as it is now, without any trap of a point in it. `CheckpointError` says why that cannot
-        be."""
+        """Save the program as it is now, without any trap of a point in it, and what was read where calls were
+        entered that have not returned. `CheckpointError` says why that cannot be."""
 
     @abstractmethod
     def restore(self, saved: object) -> None:
-        """Bring it back. No point of ours is set meanwhile; those of the developer stay. May be done again and
-        again."""
+        """Bring it back. No point of ours is set meanwhile; those of the developer stay. What was told before it was
+        saved is not told again: a point that is set afterwards where the program then stands waits until it comes
+        there anew. May be done again and again."""
 
     @abstractmethod
     def discard(self, saved: object) -> None: ...

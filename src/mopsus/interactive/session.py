@@ -1,0 +1,417 @@
+"""A debugging session: it gives monitors their events from the points of a debugger, and the debugger its orders from
+the verdicts of monitors.
+
+At one place the developer's point comes first, then those of scenarios, then the events of monitors, and each once per
+arrival. If one stops the program, those after it wait until the developer goes on. All events that monitors need at a
+place are delivered, monitors in the order of their making, events in the order of declaration; what becomes needed by
+this very hit waits for the next one. Then the points are those that the new states need, then scenarios react.
+
+A debugger in the middle of telling cannot do everything. What it cannot, a checkpoint above all, is put off until it
+has told all: see `later`.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from mopsus.interactive import telling
+from mopsus.interactive.checkpoints import Checkpoints
+from mopsus.interactive.commands import Desk, run_command
+from mopsus.interactive.debugger import Debugger, PlaceError, Read, Where
+from mopsus.interactive.interface import MonitorInterface
+from mopsus.interactive.outcome import Outcome, Stop
+from mopsus.interactive.points import Points
+from mopsus.interactive.scenario.engine import Engine
+from mopsus.interactive.scenario.model import Scenario
+from mopsus.interactive.trace import Recorder
+from mopsus.interactive.watch import Arrival, FormalEvent, Move, Watch
+from mopsus.model import Event, MopsusError, Place, PlaceKind, Reading, ReadingKind, Spec, Unavailable, Verdict
+from mopsus.model.verdict import HISTORY
+
+END = Place(PlaceKind.END)
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A place that was reached, and of whom the developer or a scenario stopped the rest."""
+
+    place: Place
+    read: Read
+    scenarios_done: bool = False
+
+
+class Session:
+    """Monitors, scenarios and checkpoints over one debugger. It is the debugger's `Driver`."""
+
+    def __init__(
+        self, debugger: Debugger, *, history: int = HISTORY, allow_code: bool = True, record: str | None = None
+    ) -> None:
+        """With `record`, the events of each monitor are written to that file."""
+        self.debugger = debugger
+        self.history, self.allow_code = history, allow_code
+        self.watches: list[Watch] = []
+        self.desk = Desk()
+        self.points = Points(debugger, self._refused)
+        self.checkpoints = Checkpoints(self)
+        self.verdicts: list[Verdict] = []
+        self.warnings: dict[str, None] = {}
+        self.started = False
+        self.waiting: list[Waiting] = []
+        self._record = record
+        self._numbers = 0
+        self._status: int | None = None
+        self._error: str | None = None
+        self._time = 0.0
+        self._faults: set[tuple[str, int | None]] = set()
+        self._suspended: str | None = None
+        self._stop: Stop | None = None
+        self._told = True
+        self._later: deque[Callable[[], object]] = deque()
+        self._telling = False
+        self._passing = False
+
+    # ---- monitors
+
+    def add(
+        self,
+        spec: Spec,
+        scenario: Scenario | None = None,
+        functions: dict[str, Any] | None = None,
+        quiet: bool = False,
+        *,
+        number: int | None = None,
+        formal: Callable[[Event], Sequence[FormalEvent]] | None = None,
+    ) -> Watch:
+        """One more monitor, which becomes the current one. Without a scenario it stops the program at violations. One
+        that comes when the others have started starts at once. `formal` says where its events happen, if their
+        pointcuts do not."""
+        watch = Watch(
+            self.next_number() if number is None else number,
+            spec,
+            formal or _formal(),
+            self._verdict,
+            history=self.history,
+            allow_code=self.allow_code,
+            quiet=quiet,
+        )
+        watch.interface = MonitorInterface(self, watch)
+        if functions is not None:
+            watch.use_functions(functions)
+        if scenario is not None:
+            watch.scenario = Engine(scenario, self, watch)
+        if self._record is not None:
+            watch.recorder = Recorder.beside(
+                self._record, spec, [each.recorder for each in self.watches if each.recorder]
+            )
+        for place, readings in watch.offers():
+            self.points.offer(place, readings)
+        self.watches.append(watch)
+        self.desk.current = watch.number
+        if self.started:
+            self._begin([watch])
+        return watch
+
+    def remove(self, watch: Watch) -> None:
+        """Forget a monitor, with its points and its scenario's."""
+        self.watches.remove(watch)
+        self.points.want(watch, ())
+        self.points.want(watch.scenario, ())
+        watch.close()
+
+    def next_number(self) -> int:
+        """A number for one more monitor."""
+        self._numbers += 1
+        return self._numbers
+
+    def use_scenario(self, watch: Watch, scenario: Scenario) -> None:
+        """Let this decide from now on."""
+        if watch.scenario is not None:
+            self.points.want(watch.scenario, ())
+        watch.scenario = Engine(scenario, self, watch)
+        if self.started:
+            watch.scenario.begin()
+
+    def start(self) -> bool:
+        """Begin to watch: all monitors in their initial state, points set, scenarios told of the initial state. True:
+        a scenario wants the program to stay where it is."""
+        if self.started:
+            for watch in self.watches:
+                watch.restart()
+        self.started = True
+        self._status, self._stop = None, None
+        self.waiting.clear()
+        return self._begin(self.watches)
+
+    # ---- what the debugger tells
+
+    def reached(self, place: Place, read: Read) -> bool:
+        """The program has reached a place that has a point. True: stay stopped."""
+        if self._telling:
+            return False  # the program's code runs for the sake of an expression of ours, not for its own
+        if self.debugger.developer_stops_here():
+            self.waiting.append(Waiting(place, read))
+            return True
+        if self._told:  # otherwise another place at this very instruction has just stopped the program
+            self._suspended = None
+        self._arrive(Waiting(place, read))
+        if self._later:
+            self._passing = True
+            self.debugger.stop_soon()
+        return self._suspended is not None
+
+    def resuming(self) -> bool:
+        """The developer wants the program to go on. True: it must not."""
+        self._suspended = None
+        self._settle()
+        self._tell_stop()
+        return self._suspended is not None
+
+    def stopped(self) -> None:
+        """The program has stopped, and anything may be asked of the debugger."""
+        ours = self._passing or self._suspended is not None
+        self._passing = False
+        self._work_off()
+        if ours and self._suspended is None:
+            self._settle()
+        if ours and self._suspended is None:
+            self.debugger.go_on()
+        self._tell_stop()
+
+    def ended(self, status: int | None) -> None:
+        """The program has ended."""
+        self._status = status
+        self.waiting.clear()
+        self._later.clear()
+        self._suspended = None
+
+        def read(reading: Reading) -> object:
+            if reading.kind is ReadingKind.RESULT:
+                return status
+            return Unavailable("the program has ended")
+
+        self._arrive(Waiting(END, read))
+        self._work_off()
+        self._tell_stop()
+
+    # ---- what scenarios and the developer want
+
+    def suspend(self, reason: str) -> None:
+        """Stop the program at the place that is being told of."""
+        if self._suspended is None:
+            self._suspended, self._told = reason, False
+
+    def unsuspend(self) -> None:
+        """Take that back."""
+        self._suspended = None
+
+    def later(self, action: Callable[[], object]) -> None:
+        """Do this when the debugger has told all: at once if it is not telling."""
+        if self._telling:
+            self._later.append(action)
+        else:
+            action()
+
+    def checkpoint(self) -> int:
+        """Save the program and every monitor; the number of the checkpoint."""
+        return self.checkpoints.take().number
+
+    def restore(self, number: int) -> None:
+        """Bring the program and every monitor back. The points of the developer and of scenarios stay as they are."""
+        self.checkpoints.restore(number)
+
+    def discard(self, number: int) -> None:
+        """Forget a checkpoint."""
+        self.checkpoints.discard(number)
+
+    def command(self, line: str) -> None:
+        """A command of the `verde` family, without that word; what it says goes to the developer."""
+        run_command(self, line)
+
+    def instrument(self) -> None:
+        """Set the points that the monitors need now, and no others."""
+        for watch in self.watches:
+            if watch.refresh():
+                self.points.want(watch, watch.places)
+
+    # ---- what is said
+
+    def tell(self, text: str) -> None:
+        """A few lines for the developer."""
+        self.debugger.write(text)
+
+    def warn(self, text: str) -> None:
+        """Tell this, once."""
+        if text not in self.warnings:
+            self.warnings[text] = None
+            self.tell(f"warning: {text}")
+
+    def fault(self, error: Exception, whose: str) -> None:
+        """Tell of an error in the code of a scenario or callback, once for each place in it."""
+        frames = traceback.extract_tb(error.__traceback__)
+        place = (frames[-1].filename, frames[-1].lineno) if frames else ("", 0)
+        if place not in self._faults:
+            self._faults.add(place)
+            self.tell("".join(traceback.format_exception(error)).rstrip())
+            self.warn(f"{whose}: {type(error).__name__}: {error}")
+
+    def outcome(self, stop: Stop | None = None) -> Outcome:
+        """What became of it. `stop`: why the program stands still, if it was not for a monitor or scenario."""
+        return Outcome(
+            verdicts=tuple(self.verdicts),
+            stats={watch.spec.name: asdict(watch.monitor.stats()) for watch in self.watches},
+            status=self._status,
+            stop=self._stop or stop if self._status is None else None,
+            error=self._error,
+            warnings=tuple(self.warnings),
+        )
+
+    def close(self) -> None:
+        """No monitor watches any more, and no point is set."""
+        for watch in list(self.watches):
+            self.remove(watch)
+
+    # ---- how it works
+
+    def _begin(self, watches: Sequence[Watch]) -> bool:
+        self._suspended = None
+        with self._busy():
+            for watch in watches:
+                self._check_places(watch)
+                if watch.scenario is not None:
+                    watch.scenario.begin()
+                if not watch.quiet:
+                    self.tell(telling.initial_state(watch))
+            self.instrument()
+            for watch in watches:
+                self._react(watch, [watch.initial_move()])
+        self._work_off()
+        self._tell_stop()
+        return self._suspended is not None
+
+    def _check_places(self, watch: Watch) -> None:
+        places = [place for place, _ in watch.offers()]
+        wrong = [text for place in places if place.kind is not PlaceKind.END and (text := self.debugger.known(place))]
+        for text in wrong:
+            self.warn(f"{watch.spec.name}: {text}")
+        if wrong and len(wrong) == len(places):
+            self._error = f"no event of {watch.spec.name} can happen in this program: {wrong[0]}"
+            self.suspend(self._error)
+
+    def _arrive(self, item: Waiting) -> None:
+        with self._busy():
+            try:
+                if not item.scenarios_done:
+                    for watch in self.watches:
+                        if watch.scenario is not None:
+                            watch.scenario.reached(item.place)
+                    if self._suspended is not None:
+                        self.waiting.insert(0, replace(item, scenarios_done=True))
+                        return
+                self._happen(item)
+            except KeyboardInterrupt:
+                self.suspend("interrupted")
+
+    def _happen(self, item: Waiting) -> None:
+        """Deliver what monitors need here, set the points that they need then, let scenarios react."""
+        happening = [(watch, arrival) for watch in self.watches for arrival in watch.at(item.place)]
+        if not happening:
+            return
+        where = self._where(item.place)
+        touched: dict[Watch, list[Move]] = {}
+        for watch, arrival in happening:
+            values = watch.values(arrival, item.read)
+            if self._lacks(watch, arrival, values):
+                continue
+            if not watch.quiet:
+                self.tell(telling.event_line(arrival.event, values))
+            if watch.recorder is not None:
+                watch.recorder.write(arrival.event, values, where)
+            watch.deliver(arrival, values, where)
+            touched.setdefault(watch, []).extend(moves := watch.take_moves())
+            watch.interface.applied(arrival.event, moves)
+        self.instrument()
+        for watch, moves in touched.items():
+            if moves and not watch.quiet:
+                self.tell(telling.current_state(watch, moves))
+            self._react(watch, moves)
+            if watch.step_by_step:
+                self.suspend(f"a step of monitor #{watch.number}")
+
+    def _react(self, watch: Watch, moves: Sequence[Move]) -> None:
+        verdicts = watch.take_verdicts()
+        if watch.scenario is not None:
+            for move in moves:
+                watch.scenario.react(move)
+            for verdict in verdicts:
+                self.tell(str(verdict))
+            return
+        for verdict in verdicts:
+            self.tell(telling.verdict_text(verdict, watch, self.history))
+            if verdict.violation:
+                self.suspend(str(verdict))
+
+    def _lacks(self, watch: Watch, arrival: Arrival, values: dict[str, object]) -> bool:
+        """Without the value of a parameter nobody can say whose event it is."""
+        for name in arrival.names[: arrival.slicing]:
+            value = values[name]
+            if isinstance(value, Unavailable):
+                self.warn(
+                    f"{watch.spec.name}: an event {arrival.event} is left out: `{name}` is {value!r} ({value.why})"
+                )
+                return True
+        return False
+
+    def _settle(self) -> None:
+        """Do what was put off and deliver what waits, until nothing is left or somebody stops the program."""
+        self._work_off()
+        while self.waiting and self._suspended is None:
+            self._arrive(self.waiting.pop(0))
+            self._work_off()
+
+    def _work_off(self) -> None:
+        while self._later:
+            action = self._later.popleft()
+            try:
+                action()
+            except MopsusError as error:
+                self.warn(telling.error_text(error))
+
+    @contextmanager
+    def _busy(self) -> Iterator[None]:
+        self._telling = True
+        try:
+            yield
+        finally:
+            self._telling = False
+
+    def _where(self, place: Place) -> Where:
+        if place == END:
+            return Where(None, None, None, self._time)
+        where = self.debugger.where()
+        self._time = where.time
+        return where
+
+    def _tell_stop(self) -> None:
+        if self._suspended is None or self._told or self._status is not None:
+            return
+        self._told = True
+        where = self.debugger.where()
+        self._stop = Stop(self._suspended, where.location, tuple(self.debugger.backtrace()))
+        self.tell(telling.stop_text(self._suspended, where, self.watches, list(self.checkpoints)))
+
+    def _verdict(self, verdict: Verdict) -> None:
+        self.verdicts.append(verdict)
+
+    def _refused(self, place: Place, error: PlaceError) -> None:
+        self.warn(telling.error_text(error))
+
+
+def _formal() -> Callable[[Event], Sequence[FormalEvent]]:
+    from mopsus.spec.debugging import formal  # type: ignore[import-untyped]
+
+    return formal  # type: ignore[no-any-return]

@@ -1,0 +1,331 @@
+"""One monitor of a session: where its events happen, which of them it needs now, and what its instances did."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from types import CodeType
+from typing import TYPE_CHECKING, Any, Protocol
+
+from mopsus.interactive.debugger import Read, Where
+from mopsus.logics import compile_spec
+from mopsus.model import (
+    Acceptance,
+    Change,
+    Event,
+    GuardedMachine,
+    Machine,
+    Place,
+    Reading,
+    ReadingKind,
+    Spec,
+    Unavailable,
+    Verdict,
+)
+from mopsus.model.guarded import INITIAL
+from mopsus.monitor import Monitor
+
+if TYPE_CHECKING:
+    from mopsus.interactive.interface import MonitorInterface
+    from mopsus.interactive.scenario.engine import Engine
+    from mopsus.interactive.trace import Recorder
+
+
+class _Monitor(Monitor):
+    """What the engine is about to have; all events are needed until then."""
+
+    on_change: Callable[[Change], object] | None = None
+    on_unmatched: Callable[..., object] | None = None
+
+    def needed(self) -> frozenset[str]:
+        return frozenset(event.name for event in self.spec.events)
+
+    def slices(self) -> list[Any]:
+        return []
+
+    def use_functions(self, namespace: dict[str, Any]) -> None:
+        pass
+
+    def checkpoint(self) -> object:
+        return self.snapshot()
+
+    def put(self, slice: Any, state: str) -> None:  # noqa: ANN401
+        pass
+
+    def rewind(self, saved: Any) -> None:  # noqa: ANN401
+        self._core = self._make_core(0)
+        self.restore(saved)
+
+
+class FormalEvent(Protocol):
+    """A place where an event of a property happens, and the readings of its parameters and fields there."""
+
+    @property
+    def place(self) -> Place: ...
+
+    @property
+    def readings(self) -> Mapping[str, Reading]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """An event of a property as it happens at one place. The first `slicing` names are parameters."""
+
+    event: str
+    number: int
+    names: tuple[str, ...]
+    readings: tuple[Reading, ...]
+    slicing: int
+
+    def asked(self) -> Iterable[Reading]:
+        """What the debugger is asked for: Python expressions are our own affair, but not the names in them."""
+        for reading in self.readings:
+            if reading.kind is ReadingKind.PYTHON:
+                yield from (Reading(ReadingKind.NAME, name) for name in _names(_compiled(reading.text)))
+            else:
+                yield reading
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """An instance took a transition, or reached a verdict: what scenarios react to."""
+
+    old: str | None
+    """None at the start, and for properties whose states have no names."""
+    new: str
+    left: Acceptance
+    entered: Acceptance
+    binding: Mapping[str, object]
+    change: Change | None = None
+    """The transition that was taken, if it was one."""
+
+
+class Watch:
+    """A monitor, and what a session must know to feed it."""
+
+    def __init__(
+        self,
+        number: int,
+        spec: Spec,
+        formal: Callable[[Event], Sequence[FormalEvent]],
+        on_verdict: Callable[[Verdict], object],
+        *,
+        history: int,
+        allow_code: bool = True,
+        quiet: bool = False,
+    ) -> None:
+        self.number = number
+        self.spec = spec
+        self.quiet = quiet
+        self.step_by_step = False
+        self.active = True
+        """A monitor that was stopped gets no events and needs no points."""
+        self.functions: dict[str, Any] = {}
+        """Where the names in its code are looked up that it does not define itself."""
+        self.interface: MonitorInterface
+        self.scenario: Engine | None = None
+        self.recorder: Recorder | None = None
+        self._moves: list[Move] = []
+        self._verdicts: list[Verdict] = []
+        self._history, self._allow_code = history, allow_code
+        self._unmatched: Callable[..., object] | None = None
+        self._on_verdict = on_verdict
+        self._compiled = compile_spec(spec)
+        self._acceptances = {
+            declared.name: {state.name: state.acceptance for state in machine.states}
+            for declared, machine in zip(spec.properties, self._compiled.machines, strict=True)
+            if isinstance(machine, GuardedMachine)
+        }
+        self._arrivals = _arrivals(spec, formal)
+        self._at: dict[Place, tuple[Arrival, ...]] = {}
+        self._needed: frozenset[str] | None = None
+        self.monitor = self._make()
+
+    # ---- its events
+
+    def offers(self) -> Iterable[tuple[Place, Iterable[Reading]]]:
+        """All places where an event of its can happen, with what is read there."""
+        for place, arrivals in self._arrivals.items():
+            yield place, [reading for arrival in arrivals for reading in arrival.asked()]
+
+    def refresh(self) -> bool:
+        """Has the set of events that it needs changed since the last call?"""
+        needed = self.monitor.needed() if self.active else frozenset()
+        if needed == self._needed:
+            return False
+        self._needed = needed
+        at = {
+            place: tuple(arrival for arrival in arrivals if arrival.event in needed)
+            for place, arrivals in self._arrivals.items()
+        }
+        self._at = {place: arrivals for place, arrivals in at.items() if arrivals}
+        return True
+
+    @property
+    def places(self) -> Collection[Place]:
+        """Where the events happen that it needs."""
+        return self._at.keys()
+
+    def at(self, place: Place) -> tuple[Arrival, ...]:
+        """The events that it needs there, in the order of declaration."""
+        return self._at.get(place, ())
+
+    def values(self, arrival: Arrival, read: Read) -> dict[str, object]:
+        """The values of an event, by name. Python expressions see the others, the environment, and the program."""
+        values: dict[str, object] = {}
+        later: list[tuple[str, Reading]] = []
+        for name, reading in zip(arrival.names, arrival.readings, strict=True):
+            if reading.kind is ReadingKind.PYTHON:
+                later.append((name, reading))
+            else:
+                values[name] = read(reading)
+        for name, reading in later:
+            scope = _Scope(read, values, self.environment(), self.functions)
+            try:
+                values[name] = eval(_compiled(reading.text), self.functions, scope)
+            except Exception as error:  # whatever the expression does wrong
+                values[name] = Unavailable(f"{{{reading.text}}}: {error}")
+        return {name: values[name] for name in arrival.names}
+
+    def deliver(self, arrival: Arrival, values: Mapping[str, object], where: Where) -> None:
+        """The event happens now."""
+        core, _ = self.monitor.inside()
+        core.row(arrival.number, tuple(values.values()), where.time, where.thread, where.location or "", False, 0)
+
+    # ---- what its instances did
+
+    def take_moves(self) -> list[Move]:
+        """What its instances did since the last call."""
+        moves, self._moves = self._moves, []
+        return moves
+
+    def take_verdicts(self) -> list[Verdict]:
+        """What it said since the last call."""
+        verdicts, self._verdicts = self._verdicts, []
+        return verdicts
+
+    def initial_move(self) -> Move:
+        """The start counts as entering the initial state."""
+        entered = next((states[INITIAL] for states in self._acceptances.values()), Acceptance.NEUTRAL)
+        return Move(None, INITIAL, Acceptance.NEUTRAL, entered, {})
+
+    def states(self) -> dict[str, Acceptance]:
+        """The states of its guarded machines; none if it has none."""
+        return {name: each for states in self._acceptances.values() for name, each in states.items()}
+
+    def machine(self, property: str) -> Machine:
+        """What a property was made into."""
+        names = [declared.name for declared in self.spec.properties]
+        return self._compiled.machines[names.index(property)]
+
+    def environment(self) -> Mapping[str, object]:
+        """The variables of the instance without parameters."""
+        for slice_ in self.monitor.slices():
+            if not slice_.binding:
+                return slice_.environment  # type: ignore[no-any-return]
+        return {}
+
+    # ---- its course
+
+    def restart(self) -> None:
+        """Forget everything: the program starts anew."""
+        self.monitor.close()
+        self._forget()
+        self.monitor = self._make()
+
+    def checkpoint(self) -> tuple[object, int]:
+        """All that it knows, and where its record is."""
+        return self.monitor.checkpoint(), self.recorder.mark() if self.recorder is not None else 0
+
+    def rewind(self, saved: object, mark: int) -> None:
+        """Know what it knew then."""
+        self.monitor.rewind(saved)
+        self._forget()
+        if self.recorder is not None:
+            self.recorder.rewind(mark)
+
+    def close(self) -> None:
+        """Watch no more."""
+        self.monitor.close()
+        if self.recorder is not None:
+            self.recorder.close()
+
+    def use_functions(self, namespace: dict[str, Any]) -> None:
+        """Look names up here that the property does not define."""
+        self.functions = namespace
+        self.monitor.use_functions(namespace)
+
+    def on_unmatched(self, function: Callable[..., object] | None) -> None:
+        """Call this with each event that no instance takes into account."""
+        self._unmatched = self.monitor.on_unmatched = function
+
+    def _forget(self) -> None:
+        self._moves.clear()
+        self._verdicts.clear()
+        self._needed = None
+
+    def _make(self) -> _Monitor:
+        monitor = _Monitor(self._compiled, self._verdict, history=self._history, allow_code=self._allow_code)
+        monitor.use_functions(self.functions)
+        monitor.on_change = self._changed
+        monitor.on_unmatched = self._unmatched
+        return monitor
+
+    def _changed(self, change: Change) -> None:
+        states = self._acceptances[change.property]
+        move = Move(change.old, change.new, states[change.old], states[change.new], change.binding, change)
+        self._moves.append(move)
+
+    def _verdict(self, verdict: Verdict) -> None:
+        if verdict.property not in self._acceptances:
+            entered = Acceptance.NON_ACCEPTING if verdict.violation else Acceptance.ACCEPTING
+            self._moves.append(Move(None, verdict.category, Acceptance.NEUTRAL, entered, verdict.binding))
+        self._verdicts.append(verdict)
+        self._on_verdict(verdict)
+
+
+class _Scope(Mapping[str, object]):
+    """What the names in a Python expression stand for: the first that knows one, and last the program."""
+
+    def __init__(self, read: Read, *known: Mapping[str, object]) -> None:
+        self._read = read
+        self._known = known
+
+    def __getitem__(self, name: str) -> object:
+        for names in self._known:
+            if name in names:
+                return names[name]
+        if hasattr(builtins, name):
+            raise KeyError(name)
+        value = self._read(Reading(ReadingKind.NAME, name))
+        if isinstance(value, Unavailable):
+            raise NameError(f"{name}: {value.why}")
+        return value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+
+@cache
+def _compiled(text: str) -> CodeType:
+    return compile(text.strip(), "<reading>", "eval")
+
+
+def _names(code: CodeType) -> Iterable[str]:
+    return (name for name in code.co_names if not hasattr(builtins, name))
+
+
+def _arrivals(spec: Spec, formal: Callable[[Event], Sequence[FormalEvent]]) -> dict[Place, list[Arrival]]:
+    """By place, the events that can happen there, in the order of declaration."""
+    found: dict[Place, list[Arrival]] = {}
+    for number, event in enumerate(spec.events):
+        for each in formal(event):
+            readings = tuple(each.readings[name] for name in event.names)
+            arrival = Arrival(event.name, number, event.names, readings, len(event.parameters))
+            found.setdefault(each.place, []).append(arrival)
+    return found
