@@ -13,9 +13,8 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from mopsus.interactive.scenario.api import Api
-from mopsus.interactive.scenario.model import Moment, Reaction, Scenario, Target
-from mopsus.model import Acceptance, Code, Place
-from mopsus.model.guarded import INITIAL
+from mopsus.interactive.scenario.model import Moment, Reaction, Scenario
+from mopsus.model import Code, Place
 
 if TYPE_CHECKING:
     from mopsus.interactive.session import Session
@@ -103,13 +102,5 @@ def _compiled(code: Code) -> CodeType:
 
 def _triggers(reaction: Reaction, move: Move) -> bool:
     if reaction.moment is Moment.ENTERING:
-        return _is(reaction.target, move.new, move.entered)
-    return move.old is not None and _is(reaction.target, move.old, move.left)
-
-
-def _is(target: Target, state: str, acceptance: Acceptance) -> bool:
-    if target.initial:
-        return state == INITIAL
-    if target.acceptance is not None:
-        return acceptance is target.acceptance
-    return state == target.state
+        return reaction.concerns(move.new, move.entered)
+    return move.old is not None and reaction.concerns(move.old, move.left)
