@@ -1,0 +1,220 @@
+"""GDB as a debugger that monitors drive."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+import gdb
+
+from mopsus.interactive.debugger import CheckpointError, Debugger, DebuggerError, Driver, PlaceError, Read, Where
+from mopsus.interactive.gdb.calls import Calls
+from mopsus.interactive.gdb.developer import DeveloperPoints
+from mopsus.interactive.gdb.places import wrong_with
+from mopsus.interactive.gdb.points import CodePoint, Point, ReturnPoint
+from mopsus.interactive.gdb.readings import forget_functions
+from mopsus.interactive.gdb.values import to_python
+from mopsus.interactive.gdb.watches import WatchPoint
+from mopsus.model import Place, PlaceKind, Reading
+
+_WATCHED = {PlaceKind.WRITE, PlaceKind.READ, PlaceKind.ACCESS, PlaceKind.UPDATE}
+
+
+class GdbDebugger(Debugger):
+    """The GDB that we run in. `driver` is told what happens; `warn` and `write` may be replaced."""
+
+    language = "c"
+
+    def __init__(self) -> None:
+        self.driver: Driver | None = None
+        self.warn: Callable[[str], None] = self.write
+        self.calls = Calls()
+        self._points: dict[Place, Point] = {}
+        self._set: set[Place] = set()
+        self._developer = DeveloperPoints()
+        self._began = time.monotonic()
+        self._told: Place | None = None
+        self._stop_soon = False
+        self._next: str | None = None
+        gdb.events.new_objfile.connect(lambda _: forget_functions())
+
+    # ---- points
+
+    def set_point(self, place: Place, readings: Sequence[Reading]) -> None:
+        point = self._points.get(place)
+        if point is None:
+            point = self._points[place] = self._make(place)
+        point.enable(readings)
+        self._set.add(place)
+
+    def clear_point(self, place: Place) -> None:
+        if place in self._set:
+            self._set.remove(place)
+            self._points[place].disable()
+
+    def known(self, place: Place) -> str | None:
+        return wrong_with(place)
+
+    def developer_stops_here(self) -> bool:
+        watched = self._told.what if self._told is not None and self._told.kind in _WATCHED else None
+        return self._developer.stop_here(watched)
+
+    def _make(self, place: Place) -> Point:
+        try:
+            if place.kind in _WATCHED:
+                return WatchPoint(place, self._tell, self.calls, self._warn)
+            if place.kind is PlaceKind.CALL and place.after:
+                return ReturnPoint(place, self._tell, self.calls, self._warn)
+            return CodePoint(place, self._tell)
+        except gdb.error as error:
+            raise PlaceError(f"{place.kind} {place.what}: {error}", hint="check its name") from error
+
+    def _tell(self, place: Place, read: Read) -> bool:
+        """The program has reached a place: from within `stop` of a breakpoint of GDB's."""
+        if self.driver is None:
+            return False
+        self._told = place
+        try:
+            stop = self.driver.reached(place, read)
+        except KeyboardInterrupt:
+            self.write("interrupted")
+            stop = True
+        finally:
+            self._told = None
+        return stop or self._stop_soon
+
+    def _warn(self, text: str) -> None:
+        self.warn(text)
+
+    # ---- the program
+
+    def where(self) -> Where:
+        elapsed = time.monotonic() - self._began
+        thread = gdb.selected_thread()
+        if thread is None:
+            return Where(None, None, None, elapsed)
+        frame = gdb.selected_frame()
+        location, function = _described(frame.pc())
+        return Where(location, function, thread.num, elapsed)
+
+    def get(self, expression: str) -> object:
+        return to_python(_evaluate(expression))
+
+    def set(self, expression: str, value: object) -> None:
+        if isinstance(value, str):
+            text = '"' + value.encode("unicode_escape").decode().replace('"', '\\"') + '"'
+        else:
+            text = repr(int(value)) if isinstance(value, bool) else repr(value)
+        self.execute(f"set var {expression} = {text}")
+
+    def get_memory(self, address: int, length: int) -> bytes:
+        try:
+            return bytes(gdb.selected_inferior().read_memory(address, length))
+        except gdb.error as error:
+            raise DebuggerError(str(error), hint="check the address") from error
+
+    def set_memory(self, address: int, data: bytes) -> None:
+        try:
+            gdb.selected_inferior().write_memory(address, data)
+        except gdb.error as error:
+            raise DebuggerError(str(error), hint="check the address") from error
+
+    def get_pc(self) -> int:
+        return int(_evaluate("$pc"))
+
+    def set_pc(self, address: int) -> None:
+        self.execute(f"set var $pc = {address}")
+
+    def backtrace(self, limit: int = 20) -> list[str]:
+        if gdb.selected_thread() is None:
+            return []
+        lines = self.execute(f"backtrace {limit}").splitlines()
+        return [line for line in lines if line.startswith("#")]
+
+    # ---- its course
+
+    def go_on(self) -> None:
+        self._next = "continue"
+
+    def step(self) -> None:
+        self._next = "step"
+
+    def interrupt(self) -> None:
+        if self._told is not None:
+            self._stop_soon = True
+        else:
+            gdb.post_event(lambda: gdb.execute("interrupt"))
+
+    def stop_soon(self) -> None:
+        self._stop_soon = True
+
+    def began(self) -> None:
+        """The program begins now."""
+        self._began = time.monotonic()
+
+    def take_next(self) -> str | None:
+        """The command that was asked for by `go_on` or `step`, once everything is told."""
+        command, self._next = self._next, None
+        return command
+
+    def stopped(self) -> None:
+        """The program has stopped: what was put off is done now."""
+        self._stop_soon = False
+        if self.driver is not None:
+            self.driver.stopped()
+
+    def ended(self, status: int | None) -> None:
+        """The program is gone; points stay for another run."""
+        self.calls.clear()
+        self._stop_soon = False
+        if self.driver is not None:
+            self.driver.ended(status)
+
+    # ---- the developer
+
+    def execute(self, command: str) -> str:
+        try:
+            return gdb.execute(command, to_string=True)
+        except gdb.error as error:
+            raise DebuggerError(f"GDB refused `{command}`: {error}", hint="try it at the prompt") from error
+
+    def write(self, text: str) -> None:
+        gdb.write(f"{text}\n")
+
+    def ask(self, question: str) -> str:
+        return input(f"{question} ")
+
+    # ---- checkpoints
+
+    def checkpoint(self) -> object:
+        raise CheckpointError("no checkpoints yet")
+
+    def restore(self, saved: object) -> None:
+        raise CheckpointError("no checkpoints yet")
+
+    def discard(self, saved: object) -> None:
+        raise CheckpointError("no checkpoints yet")
+
+
+def _evaluate(expression: str) -> gdb.Value:
+    try:
+        return gdb.parse_and_eval(expression)
+    except gdb.error as error:
+        raise DebuggerError(f"{expression}: {error}", hint="check the expression and where the program is") from error
+
+
+@lru_cache(maxsize=4096)
+def _described(address: int) -> tuple[str | None, str | None]:
+    """The line and the function of an address in the code."""
+    place = gdb.find_pc_line(address)
+    location = f"{place.symtab.filename}:{place.line}" if place.symtab is not None else None
+    block = gdb.block_for_pc(address)
+    while block is not None and block.function is None:
+        block = block.superblock
+    return location, str(block.function) if block is not None else _symbol_at(address)
+
+
+def _symbol_at(address: int) -> str | None:
+    text = gdb.execute(f"info symbol {address}", to_string=True)
+    return None if text.startswith("No symbol") else text.split()[0]

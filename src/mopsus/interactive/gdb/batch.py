@@ -1,0 +1,45 @@
+"""Runs a program under GDB without a prompt: to its end, or until somebody stops it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import gdb
+
+from mopsus.interactive.gdb.course import is_alive
+from mopsus.interactive.outcome import Outcome, Stop
+
+if TYPE_CHECKING:
+    from mopsus.interactive.gdb.course import Course
+    from mopsus.interactive.session import Session
+
+_DEADLY = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSYS")
+
+
+def run_batch(session: Session, course: Course, attached: bool) -> Outcome:
+    """Signals are the program's own affair, as without a debugger; of a deadly one, the stack is kept."""
+    gdb.execute("handle all nostop noprint pass", to_string=True)
+    gdb.execute(f"handle {' '.join(_DEADLY)} stop", to_string=True)
+    stop = None
+    command = "continue" if attached else "run"
+    while command:
+        try:
+            gdb.execute(command, to_string=True)
+        except gdb.error as error:
+            return replace(session.outcome(), error=f"the program cannot be run: {error}")
+        command = ""
+        if is_alive() and course.signal is not None:
+            stop = _signal_stop(session, course.signal)
+            if course.signal in _DEADLY:
+                command = "continue"
+    outcome = session.outcome(stop)
+    session.close()
+    if is_alive():
+        gdb.execute("detach" if attached else "kill", to_string=True)
+    return outcome
+
+
+def _signal_stop(session: Session, signal: str) -> Stop:
+    reason = "interrupted" if signal == "SIGINT" else f"signal {signal}"
+    return Stop(reason, session.debugger.where().location, tuple(session.debugger.backtrace()))

@@ -1,0 +1,122 @@
+"""The course of a program under GDB: when it begins, goes on, stops and ends.
+
+GDB tells of a stop while it still handles it. What a session does at a stop is done when GDB has finished: after the
+command that let the program run, in a script, or before the next prompt.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import gdb
+
+from mopsus.interactive.gdb.developer import Hooks
+
+if TYPE_CHECKING:
+    from mopsus.interactive.gdb.adapter import GdbDebugger
+    from mopsus.interactive.session import Session
+
+_WHOLE = {"continue", "run", "start", "starti", "signal", "jump"}
+"""Commands of the developer's that mean: until something stops the program. The others mean a certain place."""
+
+
+class Course:
+    """Tells a session of the program's course, and lets the program run as the session asks for."""
+
+    def __init__(self, debugger: GdbDebugger, session: Session) -> None:
+        self._debugger = debugger
+        self._session = session
+        self._command = "run"
+        self._ran = False
+        self._stopped = False
+        self._ended: int | None = None
+        self._over = False
+        self._settling = False
+        self.signal: str | None = None
+        """The signal that stopped the program last, if it was one."""
+        Hooks(self._going_on, self._beginning, self.settle)
+        gdb.events.stop.connect(self._on_stop)
+        gdb.events.exited.connect(self._on_exit)
+        gdb.events.before_prompt.connect(lambda *_: self.settle())
+
+    def settle(self) -> None:
+        """Do what is to be done at a stop, as often as it lets the program run to another one."""
+        if self._settling or is_running():
+            return
+        self._settling = True
+        try:
+            while self._over or self._stopped:
+                self._settle_once()
+        finally:
+            self._settling = False
+
+    def proceed(self, started: bool = False) -> None:
+        """Let the program run if somebody asked for that. `started`: the monitors have just been started."""
+        command = self._debugger.take_next()
+        if command is None:
+            return
+        if not is_alive():
+            self._ran = self._ran and not started
+            command = "run"
+        self._command = command
+        gdb.execute(command)
+        self.settle()
+
+    def _settle_once(self) -> None:
+        if self._over:
+            self._over = self._stopped = False
+            self._debugger.ended(self._ended)
+            return
+        self._stopped = False
+        self._debugger.stopped()
+        command = self._debugger.take_next()
+        if command is None or not is_alive():
+            return
+        if self._command not in _WHOLE:
+            self._debugger.write(f"`{self._command}` was interrupted for a scenario; the program stands here:")
+            gdb.execute("frame")
+            return
+        gdb.execute(command)
+
+    def _beginning(self, command: str) -> None:
+        """The program is about to be started, perhaps again."""
+        self._command = command
+        self._debugger.began()
+        if self._ran or not self._session.started:
+            _stay_if(self._session.start())
+        self._ran = True
+
+    def _going_on(self, command: str) -> None:
+        if self._settling or not is_alive():
+            return
+        self._command = command
+        if not self._session.started:
+            _stay_if(self._session.start())
+        _stay_if(self._session.resuming())
+
+    def _on_stop(self, event: gdb.StopEvent) -> None:
+        self._stopped = True
+        self.signal = event.stop_signal if isinstance(event, gdb.SignalEvent) else None
+
+    def _on_exit(self, event: gdb.ExitedEvent) -> None:
+        self._over = True
+        self._ended = event.exit_code if hasattr(event, "exit_code") else _signalled()
+
+
+def is_alive() -> bool:
+    return bool(gdb.selected_inferior().pid)
+
+
+def is_running() -> bool:
+    thread = gdb.selected_thread()
+    return thread is not None and thread.is_running()
+
+
+def _signalled() -> int | None:
+    number = gdb.convenience_variable("_exitsignal")
+    return None if number is None else -int(number)
+
+
+def _stay_if(stays: bool) -> None:
+    if stays:
+        raise gdb.GdbError("The program stays where it is; the same command again goes on.")

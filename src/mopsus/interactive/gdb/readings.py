@@ -1,0 +1,151 @@
+"""Readings at a point: names, arguments, results and expressions, as GDB evaluates them in the selected frame."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from types import CodeType
+
+import gdb
+
+from mopsus.interactive.gdb import convention
+from mopsus.interactive.gdb.values import to_python
+from mopsus.model import Reading, ReadingKind, Unavailable
+
+Result = Callable[[], "gdb.Value | Unavailable"]
+
+
+class Hit:
+    """What is read at one arrival at a place: each reading once. `result` gives what `ret` stands for there."""
+
+    __slots__ = ("_result", "_values")
+
+    def __init__(self, result: Result | None = None) -> None:
+        self._values: dict[Reading, object] = {}
+        self._result = result
+
+    def __call__(self, reading: Reading) -> object:
+        try:
+            return self._values[reading]
+        except KeyError:
+            value = self._values[reading] = self._read(reading)
+            return value
+
+    def keep(self, readings: Sequence[Reading]) -> None:
+        """Read all that does not need the result now, for later."""
+        for reading in readings:
+            if not needs_result(reading):
+                self(reading)
+
+    def returned(self, result: Result) -> None:
+        self._result = result
+
+    def _read(self, reading: Reading) -> object:
+        try:
+            value = self._raw(reading)
+        except (gdb.error, RuntimeError) as error:
+            return Unavailable(str(error))
+        return to_python(value, reading.type) if isinstance(value, gdb.Value) else value
+
+    def _raw(self, reading: Reading) -> object:
+        """The value as GDB has it; `Unavailable` or a value of Python where it has none."""
+        kind = reading.kind
+        if kind is ReadingKind.NAME or kind is ReadingKind.EXPRESSION:
+            return gdb.parse_and_eval(reading.text)
+        if kind is ReadingKind.ARGUMENT:
+            return argument(reading.index)
+        if kind is ReadingKind.RESULT:
+            return Unavailable("there is no result here") if self._result is None else self._result()
+        if kind is ReadingKind.PYTHON:
+            return evaluate_python(reading.text)
+        assert reading.inner is not None
+        if kind is ReadingKind.CALLER:
+            with _in_caller() as there:
+                return self._raw(reading.inner) if there else Unavailable("there is no caller")
+        value = self._raw(reading.inner)
+        if not isinstance(value, gdb.Value):
+            return value
+        if kind is ReadingKind.POINTEE:
+            return value.dereference()
+        return Unavailable("it has no address") if value.address is None else value.address
+
+
+def needs_result(reading: Reading) -> bool:
+    return reading.kind is ReadingKind.RESULT or (reading.inner is not None and needs_result(reading.inner))
+
+
+def argument(index: int) -> object:
+    """The argument number `index` of the function of the selected frame: by its debug information, or else by the
+    calling convention."""
+    frame = gdb.selected_frame()
+    names = _parameters(frame.pc(), frame.function() is not None)
+    if names is None:
+        return convention.argument(index, frame)
+    if index > len(names):
+        return Unavailable(f"{frame.name()} has {len(names)} arguments")
+    return gdb.parse_and_eval(names[index - 1])
+
+
+@lru_cache(maxsize=1024)
+def _parameters(address: int, has_debug_information: bool) -> tuple[str, ...] | None:
+    """The names of the parameters of the function that the code at an address belongs to. `this` is no argument that
+    anybody wrote."""
+    block = gdb.block_for_pc(address) if has_debug_information else None
+    while block is not None and block.function is None:
+        block = block.superblock
+    if block is None:
+        return None
+    return tuple(symbol.name for symbol in block if symbol.is_argument and symbol.name != "this")
+
+
+def evaluate_python(text: str) -> object:
+    """An expression in Python: a name in it that is none of Python's is one of the program's."""
+    code = _compiled(text)
+    names = {name: to_python(gdb.parse_and_eval(name)) for name in _names(code) if _is_of_program(name)}
+    try:
+        return eval(code, {"gdb": gdb, **names})
+    except Exception as error:  # whatever the expression raises
+        return Unavailable(f"{type(error).__name__}: {error}")
+
+
+def _is_of_program(name: str) -> bool:
+    if name == "gdb" or hasattr(builtins, name):
+        return False
+    try:
+        gdb.parse_and_eval(name)
+    except gdb.error:
+        return False
+    return True
+
+
+@lru_cache(maxsize=256)
+def _compiled(text: str) -> CodeType:
+    return compile(text, "<reading>", "eval")
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names(constant)
+
+
+@contextmanager
+def _in_caller() -> Iterator[bool]:
+    frame = gdb.selected_frame()
+    caller = frame.older()
+    if caller is None:
+        yield False
+        return
+    caller.select()
+    try:
+        yield True
+    finally:
+        frame.select()
+
+
+def forget_functions() -> None:
+    """Code was loaded: an address may belong to another function now."""
+    _parameters.cache_clear()

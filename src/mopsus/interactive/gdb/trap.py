@@ -1,0 +1,82 @@
+"""The physical points that we set in a program: breakpoints and watchpoints that the developer does not see.
+
+They may be made, switched on and off while GDB handles a stop, but not deleted: GDB would still look at one that stands
+where the program is. So those that are no longer wanted are switched off, and deleted when GDB is idle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import ClassVar
+
+import gdb
+
+
+class Trap(gdb.Breakpoint):
+    """Calls `action` whenever it is hit; the program stays stopped, silently, if that gives true."""
+
+    _all: ClassVar[set[Trap]] = set()
+
+    def __init__(self, spec: str, action: Callable[[], bool], watch: int | None = None) -> None:
+        if watch is None:
+            # GDB tells of a place that is not there yet, on the terminal; whether that is news is not for it to say.
+            quietly(lambda: super(Trap, self).__init__(spec, gdb.BP_BREAKPOINT, internal=True))
+        else:
+            super().__init__(spec, gdb.BP_WATCHPOINT, wp_class=watch, internal=True)
+        self.silent = True
+        self.action = action
+        self._all.add(self)
+
+    def stop(self) -> bool:
+        return self.action()
+
+    def discard(self) -> None:
+        """From now on it is not hit, and will be gone soon."""
+        self._all.discard(self)
+        if self.is_valid():
+            self.enabled = False
+            gdb.post_event(self._delete)
+
+    def _delete(self) -> None:
+        if self.is_valid():
+            self.delete()
+
+    @classmethod
+    def alive(cls) -> list[Trap]:
+        return [trap for trap in cls._all if trap.is_valid()]
+
+
+class _Quietly(gdb.Command):
+    """A command that does what Python asks it to: GDB can keep back what a command prints."""
+
+    def __init__(self) -> None:
+        super().__init__("mopsus-quietly", gdb.COMMAND_OBSCURE)
+        self.action: Callable[[], object] | None = None
+
+    def invoke(self, argument: str, from_tty: bool) -> None:
+        if self.action is not None:
+            self.action()
+
+
+_quietly = _Quietly()
+
+
+def quietly(action: Callable[[], object]) -> str:
+    """Do it, and give what GDB printed meanwhile."""
+    _quietly.action = action
+    return gdb.execute("mopsus-quietly", to_string=True)
+
+
+@contextmanager
+def lifted() -> Iterator[None]:
+    """No trap of ours is in the program meanwhile."""
+    traps = [trap for trap in Trap.alive() if trap.enabled]
+    for trap in traps:
+        trap.enabled = False
+    try:
+        yield
+    finally:
+        for trap in traps:
+            if trap.is_valid():
+                trap.enabled = True
