@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mopsus.interactive import telling
 from mopsus.interactive.debugger import CheckpointError, Where
@@ -70,6 +70,46 @@ class Checkpoints:
         """Forget one."""
         self._session.debugger.discard(self._find(number).program)
         del self._all[number]
+
+    # ---- where the session itself goes back, because it lives in the process of the program
+
+    def lasting(self) -> dict[str, Any]:
+        """What outlives a restore: everything that was said, the checkpoints, the scenarios, what is still to do."""
+        session = self._session
+        return {
+            "checkpoints": {each.number: (each.program, each.where, each.states) for each in self},
+            "verdicts": session.verdicts,
+            "warnings": session.warnings,
+            "scenarios": {
+                watch.number: (watch.scenario.variables(), watch.scenario.points)
+                for watch in session.watches
+                if watch.scenario is not None
+            },
+            "course": session.course(),
+        }
+
+    def regain(self, lasting: dict[str, Any], number: int, *, passing: bool) -> None:
+        """In the process that a checkpoint has brought back: know what the other knew that ended for it. `passing`:
+        the program is to go on, if nobody suspends it."""
+        session = self._session
+        for other, (program, where, states) in lasting["checkpoints"].items():
+            found = self._all.setdefault(other, Checkpoint(other))
+            found.program, found.where, found.states, found.taken = program, where, states, True
+        for gone in self._all.keys() - lasting["checkpoints"].keys():
+            del self._all[gone]
+        session.verdicts[:] = lasting["verdicts"]
+        session.warnings.update(lasting["warnings"])
+        for watch in session.watches:
+            if watch.recorder is not None:
+                watch.recorder.rewind(watch.recorder.mark())
+            if watch.scenario is not None and watch.number in lasting["scenarios"]:
+                watch.scenario.regain(*lasting["scenarios"][watch.number])
+        session.take_course(lasting["course"], passing)
+        session.tell(f"Back at {telling.checkpoint_line(self._find(number))}.")
+
+    def handle(self, number: int) -> Checkpoint:
+        """The checkpoint of that number, taken or not, even if it is no more."""
+        return self._all.get(number) or Checkpoint(number)
 
     def _reserve(self) -> Checkpoint:
         number = next(number for number in range(len(self._all) + 1) if number not in self._all)

@@ -232,6 +232,15 @@ class Session:
         """A command of the `verde` family, without that word; what it says goes to the developer."""
         run_command(self, line)
 
+    def course(self) -> tuple[object, ...]:
+        """What the session is about to do: for `Checkpoints.lasting`."""
+        return tuple(self._later), self._suspended, self._told, self._faults
+
+    def take_course(self, course: tuple[Any, ...], passing: bool) -> None:
+        """Be about to do this; `passing`: and then to let the program go on."""
+        later, self._suspended, self._told, self._faults = course
+        self._later, self._passing = deque(later), passing
+
     def instrument(self) -> None:
         """Set the points that the monitors need now, and no others."""
         for watch in self.watches:

@@ -6,7 +6,7 @@ once, counted, and changes nothing: the program goes on as if the reaction had e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import CodeType
@@ -38,9 +38,24 @@ class Engine:
         self._session, self._watch = session, watch
         self._scenario = scenario
         self._reactions = [(reaction, _compiled(reaction.code)) for reaction in scenario.reactions]
-        self._names: dict[str, Any] = {"__name__": scenario.file}
-        self._names.update(Api(session, watch, self).names())
-        self._names.update(old_state=None, new_state=None, binding={})
+        self.names: dict[str, Any] = {"__name__": scenario.file}
+        """The namespace of its code."""
+        self.api = Api(session, watch, self)
+        self.names.update(self.api.names())
+        self.names.update(old_state=None, new_state=None, binding={})
+        self._given = frozenset(self.names)
+
+    def variables(self) -> dict[str, Any]:
+        """What its code has assigned."""
+        return {name: value for name, value in self.names.items() if name not in self._given and name != "__builtins__"}
+
+    def regain(self, variables: Mapping[str, Any], points: Iterable[ScenarioPoint]) -> None:
+        """Have these variables and points, whatever it had."""
+        for name in self.variables():
+            del self.names[name]
+        self.names.update(variables)
+        self.points[:] = points
+        self._session.points.want(self, [each.place for each in self.points])
 
     def begin(self) -> None:
         """Run the initialization."""
@@ -64,7 +79,7 @@ class Engine:
 
     def bound(self, callback: Callable[[], object]) -> Callable[[], None]:
         """The callback, to be run later, with the states as they are now."""
-        old, new, binding = (self._names[name] for name in ("old_state", "new_state", "binding"))
+        old, new, binding = (self.names[name] for name in ("old_state", "new_state", "binding"))
 
         def run() -> None:
             with self.states(old, new, binding):
@@ -76,7 +91,7 @@ class Engine:
         """Run some code of the scenario, whatever it does."""
         try:
             if isinstance(code, CodeType):
-                exec(code, self._names)
+                exec(code, self.names)
             else:
                 code()
         except Exception as error:
@@ -87,12 +102,12 @@ class Engine:
     def states(self, old: str | None, new: str | None, binding: Mapping[str, object]) -> Iterator[None]:
         """What `old_state`, `new_state` and `binding` stand for meanwhile."""
         given = {"old_state": old, "new_state": new, "binding": dict(binding)}
-        before = {name: self._names.get(name) for name in given}
-        self._names.update(given)
+        before = {name: self.names.get(name) for name in given}
+        self.names.update(given)
         try:
             yield
         finally:
-            self._names.update(before)
+            self.names.update(before)
 
 
 def _compiled(code: Code) -> CodeType:
