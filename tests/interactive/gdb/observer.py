@@ -1,4 +1,4 @@
-"""Runs inside GDB: a driver that only writes down what it is told. `observed` at the prompt ends it."""
+"""Runs inside GDB: a driver that only writes down what it is told. `observe` begins, `observed` ends."""
 
 from __future__ import annotations
 
@@ -42,6 +42,15 @@ class Observer:
         self.found.append(("end", [status]))
 
 
+class Observe(gdb.Command):
+    def __init__(self):
+        super().__init__("observe", gdb.COMMAND_USER)
+
+    def invoke(self, argument, from_tty):
+        for each, readings in places.items():
+            debugger.set_point(each, readings)
+
+
 class Observed(gdb.Command):
     def __init__(self):
         super().__init__("observed", gdb.COMMAND_USER)
@@ -59,6 +68,5 @@ observer = Observer()
 debugger = GdbDebugger()
 debugger.driver = observer
 debugger.warn = lambda text: observer.found.append(("warning", [text]))
-for each, readings in places.items():
-    debugger.set_point(each, readings)
+Observe()
 Observed()

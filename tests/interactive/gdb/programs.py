@@ -52,7 +52,7 @@ def run_gdb(program: Path | None, commands: Sequence[str], *, timeout: float = 6
 
 def observe(program: Path, places: Mapping[Place, Sequence[Reading]], *commands: str) -> list[tuple[str, list[object]]]:
     """What happens at these places when the program runs: of each hit, the place (`after f`, `write x`) and what was
-    read. `commands` replace `run`."""
+    read. `commands` replace `run`; with them, the points are set by a command `observe`."""
     with tempfile.TemporaryDirectory() as name:
         order, found = Path(name) / "order.json", Path(name) / "found.json"
         wanted = [[_place(place), list(map(_reading, readings))] for place, readings in places.items()]
@@ -63,7 +63,7 @@ def observe(program: Path, places: Mapping[Place, Sequence[Reading]], *commands:
                 "set confirm off",
                 f"python observer_order = {str(order)!r}",
                 f"source {HERE / 'observer.py'}",
-                *(commands or ("run",)),
+                *(commands or ("observe", "run")),
                 "observed",
             ],
         )

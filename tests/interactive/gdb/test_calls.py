@@ -121,12 +121,7 @@ def test_a_point_set_late_sees_open_calls_return():
         int outer(int n) { return inner(n + 1) * 2; }
         int main(void) { return outer(3); }
     """)
-    late = (
-        "python debugger.set_point(Place(PlaceKind.CALL, 'outer', True), places[Place(PlaceKind.CALL, 'outer', True)])"
-    )
-    clear = "python debugger.clear_point(Place(PlaceKind.CALL, 'outer', True))"
-    places = {after("outer"): [ARGUMENT, RESULT]}
-    found = observe(program, places, clear, "break inner", "run", late, "continue")
+    found = observe(program, {after("outer"): [ARGUMENT, RESULT]}, "break inner", "run", "observe", "continue")
     assert found == [("after call outer", [3, 8]), ("open calls", [0])]
 
 
@@ -134,7 +129,7 @@ def test_many_call_sites_leave_few_traps():
     calls = "".join(f"once({n});\n" for n in range(120))
     program = build(f"int once(int n) {{ return n; }}\nint main(void) {{ {calls} return 0; }}")
     count = "python observer.found.append(('traps', [len(debugger.calls._sites) < 60]))"
-    found = observe(program, {after("once"): [ARGUMENT]}, "break 122", "run", count)
+    found = observe(program, {after("once"): [ARGUMENT]}, "observe", "break 122", "run", count)
     assert [values[0] for name, values in found if name == "after call once"] == list(range(120))
     assert ("traps", [True]) in found
 

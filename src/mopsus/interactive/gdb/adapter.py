@@ -13,7 +13,7 @@ from mopsus.interactive.gdb.calls import Calls
 from mopsus.interactive.gdb.developer import DeveloperPoints
 from mopsus.interactive.gdb.places import wrong_with
 from mopsus.interactive.gdb.points import CodePoint, Point, ReturnPoint
-from mopsus.interactive.gdb.readings import forget_functions
+from mopsus.interactive.gdb.readings import forget_functions, program_counter
 from mopsus.interactive.gdb.values import to_python
 from mopsus.interactive.gdb.watches import WatchPoint
 from mopsus.model import Place, PlaceKind, Reading
@@ -94,8 +94,7 @@ class GdbDebugger(Debugger):
         thread = gdb.selected_thread()
         if thread is None:
             return Where(None, None, None, elapsed)
-        frame = gdb.selected_frame()
-        location, function = _described(frame.pc())
+        location, function = _described(program_counter())
         return Where(location, function, thread.num, elapsed)
 
     def get(self, expression: str) -> object:
@@ -121,7 +120,7 @@ class GdbDebugger(Debugger):
             raise DebuggerError(str(error), hint="check the address") from error
 
     def get_pc(self) -> int:
-        return int(_evaluate("$pc"))
+        return program_counter()
 
     def set_pc(self, address: int) -> None:
         self.execute(f"set var $pc = {address}")

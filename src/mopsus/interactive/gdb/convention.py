@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import gdb
 
+from mopsus.interactive.gdb.values import Word
 from mopsus.model import Unavailable
 
 _ARGUMENTS = ("$rdi", "$rsi", "$rdx", "$rcx", "$r8", "$r9")
@@ -32,27 +33,27 @@ _SCALARS = {
 _RECORDS = {gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION, gdb.TYPE_CODE_ARRAY}
 
 
-def argument(index: int, frame: gdb.Frame) -> gdb.Value | Unavailable:
+def argument(index: int, frame: gdb.Frame) -> Word | Unavailable:
     """The argument number `index` of a function that was just entered, as a whole word: without debug information,
     nobody knows how much of it counts."""
     if (wrong := _unknown(frame)) is not None:
         return wrong
     if index <= len(_ARGUMENTS):
-        return gdb.parse_and_eval(f"(long) {_ARGUMENTS[index - 1]}")
+        return Word(gdb.parse_and_eval(f"(long) {_ARGUMENTS[index - 1]}"))
     caller = frame.older()
     if caller is None:
         return Unavailable("the stack cannot be followed here")
     address = int(caller.read_register("rsp")) + _WORD * (index - len(_ARGUMENTS) - 1)
-    return gdb.parse_and_eval(f"*(long *) {address}")
+    return Word(gdb.parse_and_eval(f"*(long *) {address}"))
 
 
-def result(kind: gdb.Type | None, frame: gdb.Frame) -> gdb.Value | Unavailable:
+def result(kind: gdb.Type | None, frame: gdb.Frame) -> gdb.Value | Word | Unavailable:
     """What the function that has just returned into `frame` gave back; `kind` is its type, None if that is not
     known."""
     if (wrong := _unknown(frame)) is not None:
         return wrong
     if kind is None:
-        return gdb.parse_and_eval("(long) $rax")
+        return Word(gdb.parse_and_eval("(long) $rax"))
     plain = kind.strip_typedefs()
     if plain.code in _SCALARS and plain.sizeof <= _WORD:
         return gdb.Value(_register("$rax")[: plain.sizeof], kind)

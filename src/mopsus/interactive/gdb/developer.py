@@ -11,9 +11,11 @@ from collections.abc import Callable
 
 import gdb
 
+from mopsus.interactive.gdb.readings import program_counter
+
 _GOING_ON = ("continue", "step", "next", "stepi", "nexti", "finish", "until", "advance", "jump", "signal")
 _BEGINNING = ("run", "start", "starti")
-_WATCHING = {gdb.BP_WATCHPOINT, gdb.BP_HARDWARE_WATCHPOINT, gdb.BP_READ_WATCHPOINT, gdb.BP_ACCESS_WATCHPOINT}
+WATCHING = {gdb.BP_WATCHPOINT, gdb.BP_HARDWARE_WATCHPOINT, gdb.BP_READ_WATCHPOINT, gdb.BP_ACCESS_WATCHPOINT}
 
 
 class DeveloperPoints:
@@ -29,7 +31,7 @@ class DeveloperPoints:
         points = [point for point in developer_points() if point.enabled and not point.pending]
         if not points:
             return False
-        address = gdb.selected_frame().pc()
+        address = program_counter()
         return any(self._stops(point) for point in points if _is_at(point, address, expression))
 
     def _stops(self, point: gdb.Breakpoint) -> bool:
@@ -59,7 +61,7 @@ def developer_points() -> list[gdb.Breakpoint]:
 
 
 def _is_at(point: gdb.Breakpoint, address: int, expression: str | None) -> bool:
-    if point.type in _WATCHING:
+    if point.type in WATCHING:
         return expression is not None and point.expression == expression
     return any(each.enabled and each.address == address for each in point.locations)
 

@@ -11,10 +11,10 @@ from types import CodeType
 import gdb
 
 from mopsus.interactive.gdb import convention
-from mopsus.interactive.gdb.values import to_python
+from mopsus.interactive.gdb.values import Word, to_python
 from mopsus.model import Reading, ReadingKind, Unavailable
 
-Result = Callable[[], "gdb.Value | Unavailable"]
+Result = Callable[[], "gdb.Value | Word | Unavailable"]
 
 
 class Hit:
@@ -47,7 +47,9 @@ class Hit:
             value = self._raw(reading)
         except (gdb.error, RuntimeError) as error:
             return Unavailable(str(error))
-        return to_python(value, reading.type) if isinstance(value, gdb.Value) else value
+        if isinstance(value, gdb.Value):
+            return to_python(value, reading.type)
+        return value.to_python(reading.type) if isinstance(value, Word) else value
 
     def _raw(self, reading: Reading) -> object:
         """The value as GDB has it; `Unavailable` or a value of Python where it has none."""
@@ -65,11 +67,18 @@ class Hit:
             with _in_caller() as there:
                 return self._raw(reading.inner) if there else Unavailable("there is no caller")
         value = self._raw(reading.inner)
+        if isinstance(value, Word):
+            return Unavailable("nobody knows its type: compile with -g")
         if not isinstance(value, gdb.Value):
             return value
         if kind is ReadingKind.POINTEE:
             return value.dereference()
         return Unavailable("it has no address") if value.address is None else value.address
+
+
+def program_counter() -> int:
+    """Of the selected frame. To ask GDB for the frame itself costs ten times as much."""
+    return int(gdb.parse_and_eval("$pc"))
 
 
 def needs_result(reading: Reading) -> bool:
@@ -79,20 +88,19 @@ def needs_result(reading: Reading) -> bool:
 def argument(index: int) -> object:
     """The argument number `index` of the function of the selected frame: by its debug information, or else by the
     calling convention."""
-    frame = gdb.selected_frame()
-    names = _parameters(frame.pc(), frame.function() is not None)
+    names = _parameters(program_counter())
     if names is None:
-        return convention.argument(index, frame)
+        return convention.argument(index, gdb.selected_frame())
     if index > len(names):
-        return Unavailable(f"{frame.name()} has {len(names)} arguments")
+        return Unavailable(f"{gdb.selected_frame().name()} has {len(names)} arguments")
     return gdb.parse_and_eval(names[index - 1])
 
 
 @lru_cache(maxsize=1024)
-def _parameters(address: int, has_debug_information: bool) -> tuple[str, ...] | None:
+def _parameters(address: int) -> tuple[str, ...] | None:
     """The names of the parameters of the function that the code at an address belongs to. `this` is no argument that
     anybody wrote."""
-    block = gdb.block_for_pc(address) if has_debug_information else None
+    block = gdb.block_for_pc(address)
     while block is not None and block.function is None:
         block = block.superblock
     if block is None:
@@ -102,9 +110,9 @@ def _parameters(address: int, has_debug_information: bool) -> tuple[str, ...] | 
 
 def evaluate_python(text: str) -> object:
     """An expression in Python: a name in it that is none of Python's is one of the program's."""
-    code = _compiled(text)
-    names = {name: to_python(gdb.parse_and_eval(name)) for name in _names(code) if _is_of_program(name)}
     try:
+        code = _compiled(text)
+        names = {name: to_python(gdb.parse_and_eval(name)) for name in _names(code) if _is_of_program(name)}
         return eval(code, {"gdb": gdb, **names})
     except Exception as error:  # whatever the expression raises
         return Unavailable(f"{type(error).__name__}: {error}")

@@ -31,6 +31,20 @@ def to_python(value: gdb.Value, wanted: str | None = None) -> object:
         return Unavailable(str(error))
 
 
+class Word(int):
+    """What a register or a place on the stack holds, of which nobody knows the type."""
+
+    def to_python(self, wanted: str | None) -> object:
+        if wanted == "float":
+            return Unavailable("nobody knows in which register it is: compile with -g")
+        try:
+            value = gdb.Value(int(self).to_bytes(8, "little", signed=True), gdb.lookup_type("long"))
+            text = wanted in {"str", "bytes"}
+            return to_python(value.cast(gdb.lookup_type("char").pointer()) if text else value, wanted)
+        except gdb.error as error:
+            return Unavailable(str(error))
+
+
 def _followed(value: gdb.Value) -> gdb.Value:
     return value.referenced_value() if value.type.strip_typedefs().code in _REFERENCES else value
 

@@ -18,7 +18,7 @@ import gdb
 
 from mopsus.interactive.debugger import PlaceError
 from mopsus.interactive.gdb.calls import Calls
-from mopsus.interactive.gdb.developer import developer_points
+from mopsus.interactive.gdb.developer import WATCHING, developer_points
 from mopsus.interactive.gdb.points import Tell
 from mopsus.interactive.gdb.readings import Hit
 from mopsus.interactive.gdb.trap import Trap
@@ -33,7 +33,7 @@ _CLASSES = {
 _HARDWARE = 4
 """Watchpoints that the processor has."""
 _NAME = re.compile(r"(?<![\w.>$])[A-Za-z_]\w*")
-_LOCAL = re.compile(r"(\w+)::(\w+)$")
+_LOCAL = re.compile(r"(\w+)::(\w.*)")
 _numbers = count(1)
 
 
@@ -54,7 +54,7 @@ class WatchPoint:
         self._tell = tell
         self._calls = calls
         self._warn = warn
-        local = _LOCAL.match(place.what)
+        local = _LOCAL.fullmatch(place.what)
         self._expression = local[2] if local and _is_function(local[1]) else place.what
         self._function = local[1] if self._expression != place.what and local else None
         self._entry: Trap | None = None
@@ -82,6 +82,7 @@ class WatchPoint:
         for watched in self._active:
             watched.trap.discard()
         self._active.clear()
+        _use_hardware(_hardware_in_use() <= _HARDWARE)
         if self._entry is not None:
             self._entry.discard()
             self._entry = None
@@ -129,16 +130,13 @@ class WatchPoint:
         return Watched(trap, expression, value)
 
     def _trap(self, expression: str) -> Trap:
-        if _hardware_in_use() < _HARDWARE:
-            return Trap(expression, self._hit, _CLASSES[self._place.kind])
-        self._warn(
-            f"the processor has no watchpoint left for {self._place.what}: the program runs step by step, slowly"
-        )
-        gdb.execute("set can-use-hw-watchpoints 0")
-        try:
-            return Trap(expression, self._hit, _CLASSES[self._place.kind])
-        finally:
-            gdb.execute("set can-use-hw-watchpoints 1")
+        _use_hardware(_hardware_in_use() < _HARDWARE)
+        trap = Trap(expression, self._hit, _CLASSES[self._place.kind])
+        if trap.type == gdb.BP_WATCHPOINT:
+            self._warn(
+                f"the processor has no watchpoint left for {self._place.what}: the program runs step by step, slowly"
+            )
+        return trap
 
     def _hit(self) -> bool:
         watched = self._active[-1]
@@ -187,10 +185,14 @@ def _innermost(function: str) -> gdb.Frame | None:
 
 
 def _hardware_in_use() -> int:
-    """Watchpoints in hardware that are switched on: ours and the developer's."""
-    kinds = {gdb.BP_HARDWARE_WATCHPOINT, gdb.BP_READ_WATCHPOINT, gdb.BP_ACCESS_WATCHPOINT}
-    theirs = sum(each.enabled and each.type in kinds for each in developer_points())
-    return theirs + sum(trap.enabled and trap.type in kinds for trap in Trap.alive())
+    """Watchpoints that are switched on and could be in hardware: ours and the developer's."""
+    return sum(each.enabled and each.type in WATCHING for each in (*developer_points(), *Trap.alive()))
+
+
+def _use_hardware(may: bool) -> None:
+    """GDB decides anew for each watchpoint whenever code is loaded, so this must stay as long as there are too many."""
+    if gdb.parameter("can-use-hw-watchpoints") != may:
+        gdb.execute(f"set can-use-hw-watchpoints {int(may)}")
 
 
 def _hint(message: str) -> str:
