@@ -80,7 +80,7 @@ class ToyDebugger(Debugger):
         self.watches: set[tuple[str, str]] = set()
         self._handled: set[object] = set()
         self._told: list[object] = []
-        self._running = self._soon = self._stopping = False
+        self._running = self._soon = self._stepping = False
         self.commands: list[str] = []
         self.checkpoints_fail = False
 
@@ -178,11 +178,13 @@ class ToyDebugger(Debugger):
         self._course()
 
     def step(self) -> None:
-        """One instruction, with whatever is told on the way to it."""
+        """One instruction, with whatever monitors and scenarios do on the way to it; the developer's own points do not
+        keep them from it."""
         if self.driver.resuming():
             return
-        self._running = True
+        self._running = self._stepping = True
         self._course(1)
+        self._stepping = False
 
     def _course(self, most: int | None = None) -> None:
         done = 0
@@ -199,6 +201,9 @@ class ToyDebugger(Debugger):
     def _instruction(self) -> bool:
         """Tell what is to be told at this instruction, one thing at a time; then run it. True: it has run."""
         developer = self._developer_points()
+        if self._stepping and developer:
+            self._handled.update(developer)
+            return False
         place = next((place for place in self._here() if place not in self._handled), None)
         if developer or place is not None:
             stay = self._tell(place, developer)
@@ -253,7 +258,7 @@ class ToyDebugger(Debugger):
         with self._bare():
             accesses = self.program.accesses()
         for variable, mode in accesses:
-            for place in self._points:
+            for place in sorted(self._points, key=lambda place: _MODES.get(place.kind, "")):
                 if place.what == variable and mode in _MODES.get(place.kind, ""):
                     yield place
 

@@ -16,7 +16,7 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from mopsus.interactive import telling
@@ -38,10 +38,12 @@ END = Place(PlaceKind.END)
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A place that was reached, and of whom the developer or a scenario stopped the rest."""
+    """A place that was reached, where the developer's point or a scenario's stopped the program: the rest of what is
+    to be done there, when it goes on."""
 
     place: Place
     read: Read
+    pc: int | None
     scenarios_done: bool = False
 
 
@@ -154,11 +156,11 @@ class Session:
         if self._telling:
             return False  # the program's code runs for the sake of an expression of ours, not for its own
         if self.debugger.developer_stops_here():
-            self.waiting.append(Waiting(place, read))
+            self.waiting.append(Waiting(place, read, self.debugger.get_pc()))
             return True
         if self._told:  # otherwise another place at this very instruction has just stopped the program
             self._suspended = None
-        self._arrive(Waiting(place, read))
+        self._arrive(place, read)
         if self._later:
             self._passing = True
             self.debugger.stop_soon()
@@ -194,7 +196,7 @@ class Session:
                 return status
             return Unavailable("the program has ended")
 
-        self._arrive(Waiting(END, read))
+        self._arrive(END, read)
         self._work_off()
         self._tell_stop()
 
@@ -311,29 +313,29 @@ class Session:
             self._error = f"no event of {watch.spec.name} can happen in this program: {wrong[0]}"
             self.suspend(self._error)
 
-    def _arrive(self, item: Waiting) -> None:
+    def _arrive(self, place: Place, read: Read, scenarios_done: bool = False) -> None:
         with self._busy():
             try:
-                if not item.scenarios_done:
+                if not scenarios_done:
                     for watch in self.watches:
                         if watch.scenario is not None:
-                            watch.scenario.reached(item.place)
+                            watch.scenario.reached(place)
                     if self._suspended is not None:
-                        self.waiting.insert(0, replace(item, scenarios_done=True))
+                        self.waiting.insert(0, Waiting(place, read, self.debugger.get_pc(), True))
                         return
-                self._happen(item)
+                self._happen(place, read)
             except KeyboardInterrupt:
                 self.suspend("interrupted")
 
-    def _happen(self, item: Waiting) -> None:
+    def _happen(self, place: Place, read: Read) -> None:
         """Deliver what monitors need here, set the points that they need then, let scenarios react."""
-        happening = [(watch, arrival) for watch in self.watches for arrival in watch.at(item.place)]
+        happening = [(watch, arrival) for watch in self.watches for arrival in watch.at(place)]
         if not happening:
             return
-        where = self._where(item.place)
+        where = self._where(place)
         touched: dict[Watch, list[Move]] = {}
         for watch, arrival in happening:
-            values = watch.values(arrival, item.read)
+            values = watch.values(arrival, read)
             if self._lacks(watch, arrival, values):
                 continue
             if not watch.quiet:
@@ -379,8 +381,10 @@ class Session:
         """Do what was put off and deliver what waits, until nothing is left or somebody stops the program."""
         self._work_off()
         while self.waiting and self._suspended is None:
-            self._arrive(self.waiting.pop(0))
-            self._work_off()
+            item = self.waiting.pop(0)
+            if item.pc == self.debugger.get_pc():  # otherwise somebody has let the program go on elsewhere
+                self._arrive(item.place, item.read, item.scenarios_done)
+                self._work_off()
 
     def _work_off(self) -> None:
         while self._later:

@@ -57,6 +57,10 @@ class Api:
         """Save the program and all monitors, as soon as the debugger can. Gives a handle to it at once."""
         return self._session.checkpoints.take_later()
 
+    def checkpoints(self) -> list[int]:
+        """The numbers of those that were taken."""
+        return [each.number for each in self._session.checkpoints]
+
     def checkpoint_get_id(self, handle: Checkpoint) -> int:
         """The number by which `verde checkpoint-restart` knows it."""
         return handle.number
@@ -129,6 +133,7 @@ class Api:
         return self._debugger.get_pc()
 
     def set_pc(self, address: int) -> None:
+        """Let the program go on elsewhere."""
         self._debugger.set_pc(address)
 
     def backtrace(self, limit: int = 20) -> list[str]:
