@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
 def prepare(session: Session, setup: Setup) -> None:
     """Make the monitors that a set-up asks for. Errors in files are raised, each with its place."""
+    session.silent = setup.batch
     for each in setup.properties:
-        load_property(session, each.file, each.functions, each.scenario, quiet=each.quiet)
+        load_property(session, each.file, each.functions, each.scenario, quiet=each.quiet or setup.batch)
 
 
 def load_property(

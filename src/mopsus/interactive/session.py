@@ -63,6 +63,8 @@ class Session:
         self.verdicts: list[Verdict] = []
         self.warnings: dict[str, None] = {}
         self.started = False
+        self.silent = False
+        """With nobody at the prompt nothing is told: all of it is in the outcome."""
         self.waiting: list[Waiting] = []
         self._record = record
         self._numbers = 0
@@ -253,7 +255,8 @@ class Session:
 
     def tell(self, text: str) -> None:
         """A few lines for the developer."""
-        self.debugger.write(text)
+        if not self.silent:
+            self.debugger.write(text)
 
     def warn(self, text: str) -> None:
         """Tell this, once."""
