@@ -30,6 +30,7 @@ STAGES = {
     "LOG": "Logs of components",
     "OUTLINE": "Components watched from another process",
     "ERLANG": "Systems in Erlang and Elixir",
+    "DEBUG": "Debugging sessions",
     "REPORT": "Reports",
     "CLI": "The command line",
 }

@@ -62,10 +62,10 @@ def load_functions(session: Session, file: str) -> dict[str, Any]:
 
 def read_scenario(session: Session, file: str) -> Scenario:
     """The scenario in a file."""
-    from mopsus.interactive.scenario.syntax import load_scenario  # type: ignore[import-untyped]
+    from mopsus.interactive.scenario.syntax import load_scenario
 
     _refuse_code(session, file)
-    return load_scenario(file)  # type: ignore[no-any-return]
+    return load_scenario(file)
 
 
 def _refuse_code(session: Session, file: str) -> None:

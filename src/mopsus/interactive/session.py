@@ -428,6 +428,6 @@ class Session:
 
 
 def _formal() -> Callable[[Event], Sequence[FormalEvent]]:
-    from mopsus.spec.debugging import formal  # type: ignore[import-untyped]
+    from mopsus.spec.debugging import formal
 
-    return formal  # type: ignore[no-any-return]
+    return formal

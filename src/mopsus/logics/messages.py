@@ -52,4 +52,6 @@ MESSAGES: dict[str, str] = {
     "LOGIC-082": "Warning: nothing can fit a pattern or satisfy a guard.",
     "LOGIC-083": "Warning: some events end the monitoring without a result.",
     "LOGIC-084": "Warning: a variable is bound, and nothing reads it.",
+    "LOGIC-090": "Warning: a guard assigns to a variable, which has no effect.",
+    "LOGIC-091": "Warning: a state cannot be reached.",
 }

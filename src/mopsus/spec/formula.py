@@ -7,6 +7,7 @@ line stripped, runs of space as one space. A logic reports a fault as an offset 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 
 from mopsus.model import Property, Span
 from mopsus.spec.source import Source
@@ -18,6 +19,9 @@ GAP = re.compile(rf"(?:\s|{COMMENT})+", re.DOTALL)
 
 STRING = r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'"
 """What is in quotes is not looked into: it may have runs of space, or what looks like a comment."""
+
+STATED = frozenset({"efsm"})
+"""Logics whose formulas have Python in braces, and a normal form of their own."""
 
 _PIECES = re.compile(rf"(?P<string>{STRING})|(?P<gap>{GAP.pattern})", re.DOTALL)
 _FORM_PIECES = re.compile(r"(?P<string>\"(?:[^\"\\]|\\.)*\"|'[^'\n]*')|(?P<gap>(?:\s|%[^\n]*)+)", re.DOTALL)
@@ -49,12 +53,29 @@ def _normalised(raw: str, pieces: re.Pattern[str]) -> tuple[str, list[int]]:
     return "".join(characters) + raw[at:], [*offsets, *range(at, len(raw))]
 
 
+def normalise_as(logic: str, raw: str) -> tuple[str, list[int]]:
+    """The normal form of a formula of a logic."""
+    if logic not in STATED:
+        return normalise(raw)
+    from mopsus.spec.prop.spec import normalise_states
+
+    return normalise_states(raw)
+
+
+def _normal_forms(prop: Property) -> Iterable[Callable[[str], tuple[str, list[int]]]]:
+    if prop.logic not in STATED:
+        return normalise, normalise_form
+    from mopsus.spec.prop.spec import formula_of_file, normalise_states
+
+    return normalise_states, formula_of_file
+
+
 def locate(prop: Property, source: Source, offset: int, length: int = 1) -> Span | None:
     """The place in `source`, the file that `prop` was read from, of a stretch of its formula."""
     if prop.span is None:
         return None
     raw = source.slice(prop.span)
-    for normalised in (normalise, normalise_form):
+    for normalised in _normal_forms(prop):
         text, offsets = normalised(raw)
         if text == prop.formula and offsets:
             break

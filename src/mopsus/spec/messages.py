@@ -70,4 +70,12 @@ MESSAGES: dict[str, str] = {
     "SPEC-063": "Warning: a modifier that speaks of parameters stands at a specification that has none.",
     "SPEC-070": "Forms of an `.hml` text are not begun, separated or ended as they must be.",
     "SPEC-071": "A function has a name that guards of `.hml` texts cannot call.",
+    "SPEC-080": "A property of states has no state `init`, in which it would begin.",
+    "SPEC-081": "A state of a property is declared twice.",
+    "SPEC-082": "A property leads to a state, or imports the transitions of one, that it does not have.",
+    "SPEC-083": "A value of an event has no name that code could know it by.",
+    "SPEC-084": "`slice on` names a parameter that no event has a value for.",
+    "SPEC-085": "A construct belongs to distributed sessions, where several programs are debugged at once.",
+    "SPEC-086": "A value cannot be converted to a type of that name.",
+    "SPEC-087": "No debugger can see an event happen.",
 }

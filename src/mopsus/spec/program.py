@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from mopsus.model import Pointcut
@@ -24,9 +25,11 @@ SUBJECTS = frozenset({"iter", "next", "enter", "exit", "raising", "handling", "a
 GENERATORS = frozenset({"yielding", "resuming"})
 LIFES = frozenset({"startThread", "endThread", "endObject", "endProgram"})
 """Beginnings and ends; they happen at one moment, so that before and after are the same."""
-JOIN_POINTS = CALLS | ATTRIBUTES | ITEMS | SUBJECTS | GENERATORS | LIFES | {"new"}
+DEBUGGED = frozenset({"line", "write", "read", "access", "update", "syscall", "signal", "throw", "catch"})
+"""Points that only a debugger sees; see `debugging`."""
+JOIN_POINTS = CALLS | ATTRIBUTES | ITEMS | SUBJECTS | GENERATORS | LIFES | DEBUGGED | {"new"}
 CURRENT = frozenset({"thread", "task"})
-BINDINGS = frozenset({"target", "args"}) | CURRENT
+BINDINGS = frozenset({"target", "args", "value"}) | CURRENT
 RESTRICTIONS = frozenset({"within", "cflow", "threadName"})
 PROGRAM = JOIN_POINTS | BINDINGS | RESTRICTIONS
 
@@ -37,6 +40,7 @@ _PART = re.compile(r"[\w*]+")
 _SPACE = re.compile(r"\s*")
 _GLOB = re.compile(r"[\w*?]+(?:\.[\w*?]+)*")
 _NAME = re.compile(r"[^\W\d]\w*")
+_QUOTED = re.compile(r"\"[^\"\\]+\"|'[^'\\]+'")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,15 @@ class Dotted:
 
     def __str__(self) -> str:
         return ".".join(part + "+" * (number == self.plus) for number, part in enumerate(self.parts))
+
+    @property
+    def text(self) -> str:
+        """How it is written: what is no dotted name, in quotes."""
+        if all(map(_PART.fullmatch, self.parts)):
+            return str(self)
+        from mopsus.spec.predicate import quote  # which most patterns do not need
+
+        return quote(str(self))
 
 
 Pattern = tuple[Dotted, ...]
@@ -200,10 +213,12 @@ def _pattern(text: str, *, empty: bool = False, last_plus: bool = True) -> tuple
             _refuse_signature(at)
             raise at.error(f"unexpected '{at.text[at.at]}'", _PATTERN_HINT)
         found.append(_dotted(at, last_plus))
-    return tuple(found), " | ".join(map(str, found))
+    return tuple(found), " | ".join(each.text for each in found)
 
 
 def _dotted(at: _Text, last_plus: bool) -> Dotted:
+    if (quoted := at.match(_QUOTED)) is not None:  # in another language than Python: "ns::f"
+        return Dotted((quoted.rstrip()[1:-1],))
     parts: list[str] = []
     plus: int | None = None
     while True:
@@ -238,7 +253,8 @@ def _refuse_signature(at: _Text) -> None:
         raise at.error("a name has no type before it", "write the name only, such as Table.open")
 
 
-def _member(text: str) -> tuple[Pattern, str]:
+def parse_member(text: str) -> tuple[Pattern, str]:
+    """What `call` and its like take, and how it is written."""
     return _pattern(text, last_plus=False)
 
 
@@ -357,11 +373,18 @@ def _flows(pointcut: Pointcut) -> bool:
     return pointcut.kind in CALLS or pointcut.kind == "within"
 
 
+def _debugged(kind: str, text: str) -> tuple[Any, str]:
+    from mopsus.spec.debugging import parse_argument  # for those who need it
+
+    return parse_argument(kind, text)
+
+
 def _register_all() -> None:
-    parsers: dict[str, Any] = dict.fromkeys(CALLS | ATTRIBUTES | GENERATORS, _member)
+    parsers: dict[str, Any] = dict.fromkeys(CALLS | ATTRIBUTES | GENERATORS, parse_member)
     parsers |= dict.fromkeys(ITEMS | SUBJECTS | LIFES | CURRENT, _subject)
     parsers |= {"target": _class, "new": _class, "args": _arguments, "within": parse_globs, "cflow": _nested}
     parsers |= {"threadName": _quoted, "endProgram": _nothing}
+    parsers |= {name: partial(_debugged, name) for name in (*DEBUGGED, "value")}
     for name in sorted(PROGRAM):
         register(Primitive(name, parsers[name], top_level=name in CURRENT))
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from mopsus.spec import pytext
 from mopsus.spec.diagnostics import suggest
 from mopsus.spec.errors import Findings
-from mopsus.spec.formula import COMMENT, GAP, STRING, normalise
+from mopsus.spec.formula import COMMENT, GAP, STATED, STRING, normalise
 from mopsus.spec.pointcuts import PRIMITIVES
 
 KEYWORDS = ("creation", "event", "var")
@@ -326,7 +326,7 @@ class _Scanner:
             elif stop.lastgroup in ("string", "bracket"):
                 depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(stop.group(), 0)
                 end = stop.end()
-            elif stop.lastgroup == "brace" and (inner := self.inner_braces(end, depth)) is not None:
+            elif stop.lastgroup == "brace" and (inner := self.inner_braces(label[1], end, depth)) is not None:
                 end = inner
             elif stop.lastgroup == "brace":
                 self.at = end
@@ -344,9 +344,9 @@ class _Scanner:
             first, last = start + offsets[0], start + offsets[-1] + 1
             item.lexemes.append(Lexeme("FORMULA", self.text[first:last], first, last))
 
-    def inner_braces(self, at: int, depth: int) -> int | None:
-        """Where the braces at `at` end, if they are part of a formula: in its brackets, or after `<`."""
-        if depth <= 0 and self.text[at - 1] != "<":
+    def inner_braces(self, logic: str, at: int, depth: int) -> int | None:
+        """Where the braces at `at` end, if they are part of a formula: in its brackets, after `<`, or by its logic."""
+        if depth <= 0 and self.text[at - 1] != "<" and logic not in STATED:
             return None
         closed = pytext.closing(self.text, at)
         return None if closed is None else closed + 1
