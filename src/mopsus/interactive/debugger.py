@@ -65,6 +65,9 @@ class Driver(Protocol):
         be asked of it: what was put off until after the point is done now. If the program is not to stay where it is,
         `Debugger.go_on` is called from within."""
 
+    def loaded(self) -> bool:
+        """All of the program is loaded, and `known` knows more than before. True: stay stopped."""
+
     def ended(self, status: int | None) -> None:
         """The program has ended with this exit status, a signal's number negated, or None if nobody knows."""
 

@@ -186,6 +186,14 @@ class Session:
             self.debugger.go_on()
         self._tell_stop()
 
+    def loaded(self) -> bool:
+        """The program is there with all its libraries, and has not begun: a place that it lacks now, it lacks. True:
+        stay stopped, because of a monitor that can see nothing."""
+        self._suspended = None
+        for watch in self.watches:
+            self._check_places(watch)
+        return self._suspended is not None
+
     def ended(self, status: int | None) -> None:
         """The program has ended."""
         self._status = status

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -182,6 +183,8 @@ class GdbDebugger(Debugger):
         gdb.write(f"{text}\n")
 
     def ask(self, question: str) -> str:
+        if not sys.stdin or not sys.stdin.isatty():
+            raise DebuggerError("nobody is there to be asked", hint="run it without --batch, in a terminal")
         return input(f"{question} ")
 
     # ---- checkpoints

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import gdb
 
 from mopsus.interactive.gdb.developer import Hooks
+from mopsus.interactive.gdb.trap import Trap
 
 if TYPE_CHECKING:
     from mopsus.interactive.gdb.adapter import GdbDebugger
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 _WHOLE = {"continue", "run", "start", "starti", "signal", "jump"}
 """Commands of the developer's that mean: until something stops the program. The others mean a certain place."""
+
+_FIRST = "__libc_start_main"
+"""What the first instructions of a program call, in every C library."""
 
 
 class Course:
@@ -29,7 +33,9 @@ class Course:
         self._command = "run"
         self._ran = False
         self._stopped = False
+        self._silent = False
         self._ended: int | None = None
+        self._loaded: Trap | None = None
         self._over = False
         self._settling = False
         self.signal: str | None = None
@@ -70,13 +76,15 @@ class Course:
         self._stopped = False
         self._debugger.stopped()
         command = self._debugger.take_next()
-        if command is None or not is_alive():
+        if not is_alive():
             return
-        if self._command not in _WHOLE:
+        if command is not None and self._command in _WHOLE:
+            gdb.execute(command)
+            return
+        if command is not None:
             self._debugger.write(f"`{self._command}` was interrupted for a scenario; the program stands here:")
+        if self._silent:
             gdb.execute("frame")
-            return
-        gdb.execute(command)
 
     def _beginning(self, command: str) -> None:
         """The program is about to be started, perhaps again."""
@@ -85,6 +93,8 @@ class Course:
         if self._ran or not self._session.started:
             _stay_if(self._session.start())
         self._ran = True
+        if self._loaded is None:
+            self._loaded = Trap(f"-function {_FIRST}", self._on_loaded)
 
     def _going_on(self, command: str) -> None:
         if self._settling or not is_alive():
@@ -94,8 +104,16 @@ class Course:
             _stay_if(self._session.start())
         _stay_if(self._session.resuming())
 
+    def _on_loaded(self) -> bool:
+        """Every library is there that the program is linked with, and nothing of its own has run."""
+        if self._loaded is not None:
+            self._loaded.discard()
+            self._loaded = None
+        return self._session.loaded()
+
     def _on_stop(self, event: gdb.StopEvent) -> None:
         self._stopped = True
+        self._silent = isinstance(event, gdb.BreakpointEvent) and all(each.number < 0 for each in event.breakpoints)
         self.signal = event.stop_signal if isinstance(event, gdb.SignalEvent) else None
 
     def _on_exit(self, event: gdb.ExitedEvent) -> None:
