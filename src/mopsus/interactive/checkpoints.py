@@ -127,7 +127,8 @@ class Checkpoints:
             del self._all[handle.number]
             raise
         handle.where = session.debugger.where()
-        handle.monitors = [(watch, *watch.checkpoint()) for watch in session.watches]
+        if not session.debugger.holds_session:
+            handle.monitors = [(watch, *watch.checkpoint()) for watch in session.watches]
         handle.waiting = tuple(session.waiting)
         handle.states = "; ".join(map(telling.states_line, session.watches))
         handle.taken = True

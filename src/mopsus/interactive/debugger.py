@@ -77,6 +77,8 @@ class Debugger(ABC):
 
     language: str
     """Of expressions: `c` for whatever GDB reads, `python`."""
+    holds_session = False
+    """Does the session live in the process of the program? Then it is saved with it, and goes back with it."""
 
     # ---- points
 

@@ -17,6 +17,7 @@ from mopsus.interactive.python.adapter import PythonDebugger
 from mopsus.model import Place, PlaceKind, Reading, ReadingKind, Unavailable
 
 ARG1 = Reading(ReadingKind.ARGUMENT, index=1)
+ARG2 = Reading(ReadingKind.ARGUMENT, index=2)
 RESULT = Reading(ReadingKind.RESULT)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from interactive.python.logged import ARG1, RESULT, call, name, plain, run
+from interactive.python.logged import ARG1, ARG2, RESULT, call, name, plain, run
 
 from mopsus.model import Place, PlaceKind, Reading, ReadingKind
 
@@ -45,7 +45,7 @@ def hits(tmp_path):
 
 
 def test_calls_are_told_with_their_arguments(hits):
-    readings = [ARG1, name("item"), name("size"), Reading(ReadingKind.CALLER, inner=name("number"))]
+    readings = [ARG2, name("item"), name("size"), Reading(ReadingKind.CALLER, inner=name("number"))]
     assert hits(QUEUE, {call("push"): readings}) == [
         ["call push", 8, 0, 0, 2, 0],
         ["call push", 8, 10, 10, 2, 1],
@@ -70,7 +70,7 @@ def test_a_function_that_an_exception_ends_does_not_return(hits):
 
 
 def test_a_class_is_called_when_it_makes_an_object(hits):
-    assert hits(QUEUE, {call("Queue"): [ARG1]}) == [["call Queue", 4, 2]]
+    assert hits(QUEUE, {call("Queue"): [ARG2]}) == [["call Queue", 4, 2]]
 
 
 @pytest.mark.parametrize("what", ["Queue.push", "__main__.Queue.push", "Queue.pu*"])

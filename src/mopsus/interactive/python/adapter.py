@@ -49,6 +49,7 @@ class PythonDebugger(Debugger):
     """
 
     language = "python"
+    holds_session = True
 
     def __init__(
         self,
@@ -141,10 +142,11 @@ class PythonDebugger(Debugger):
     def where(self) -> Where:
         elapsed = time.monotonic() - self._begun
         frame = self._frame
-        thread = threading.current_thread().name
+        thread = threading.current_thread()
+        name = None if thread is threading.main_thread() else thread.name
         if frame is None:
-            return Where(None, None, thread, elapsed)
-        return Where(_location(frame), frame.f_code.co_qualname, thread, elapsed)
+            return Where(None, None, name, elapsed)
+        return Where(_location(frame), frame.f_code.co_qualname, name, elapsed)
 
     def get(self, expression: str) -> object:
         try:
@@ -238,7 +240,7 @@ class PythonDebugger(Debugger):
             raise CheckpointError("checkpoints need `mopsus debug`", hint="start the program by it")
         self._saving = True
         try:
-            return processes.save(self._folder)
+            return processes.save(self._folder, with_input=self._batch)
         finally:
             self._saving = False
 
@@ -279,9 +281,15 @@ class PythonDebugger(Debugger):
     # ---- what is told
 
     def _begin(self, frame: FrameType) -> None:
-        """The program is about to run its first line."""
+        """The program is about to run its first line. If it is to stay there, that is where it stops."""
         self._prompt.begin(frame)
-        self._hold(frame, self._host.begin)
+        self._hold(frame, self._host.begin if self._batch else self._step_if_staying)
+        self._sensor.trace(self._prompt.trace_dispatch if self._prompt.steps else None, frame)
+
+    def _step_if_staying(self) -> bool:
+        if self._host.begin():
+            self._prompt.set_step()
+        return False
 
     def _forked(self) -> None:
         """A process that the program has forked is nobody's to debug."""

@@ -138,7 +138,7 @@ def _inside(code: CodeType) -> Iterator[CodeType]:
 
 
 def _wrong_with_signal(name: str) -> str | None:
-    if name in signal.Signals.__members__ and name not in {"SIGKILL", "SIGSTOP"}:
+    if not name or (name in signal.Signals.__members__ and name not in {"SIGKILL", "SIGSTOP"}):
         return None
     near = get_close_matches(name, signal.Signals.__members__, 1)
     return f"a program cannot be told of a signal {name}" + (f"; did you mean {near[0]}?" if near else "")

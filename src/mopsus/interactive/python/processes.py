@@ -55,11 +55,12 @@ class Copy:
         return Path(self.folder, f"{self.name}.pid")
 
 
-def save(folder: str) -> Copy:
-    """Leave a copy of this process behind. `Woken` is raised in the copy, once for each time that it is woken."""
+def save(folder: str, *, with_input: bool) -> Copy:
+    """Leave a copy of this process behind. `Woken` is raised in the copy, once for each time that it is woken. Then
+    open files are read on from where they were, standard input only if that is wanted."""
     refuse_threads()
     copy = Copy(folder, f"{os.getpid()}-{len(os.listdir(folder))}")
-    before = _Before()
+    before = _Before(with_input)
     with socket.socket(socket.AF_UNIX) as door:
         door.bind(copy.socket)
         door.listen()
@@ -136,11 +137,11 @@ def _wait(copy: Copy, door: socket.socket, before: _Before) -> NoReturn:
 class _Before:
     """What `fork` does not keep as it was: where open files stand, the random numbers, who handles Ctrl-C."""
 
-    def __init__(self) -> None:
+    def __init__(self, with_input: bool) -> None:
         for stream in (sys.stdout, sys.stderr):
             if stream is not None:
                 stream.flush()
-        self._positions = dict(_positions())
+        self._positions = dict(_positions(with_input))
         self._random = sys.modules["random"].getstate() if "random" in sys.modules else None
         self._interrupt: Any = None
 
@@ -155,11 +156,12 @@ class _Before:
             os.lseek(file, position, os.SEEK_SET)
 
 
-def _positions() -> Iterator[tuple[int, int]]:
-    """Of files that are read, or written at a place of their own. Not of output: what has been said stays said."""
+def _positions(with_input: bool) -> Iterator[tuple[int, int]]:
+    """Of files that are read, or written at a place of their own. Not of output: what has been said stays said; nor
+    of input that a prompt reads, too."""
     for name in os.listdir("/proc/self/fd"):
         file = int(name)
-        if file in (1, 2):
+        if file in (1, 2) or (file == 0 and not with_input):
             continue
         try:
             yield file, os.lseek(file, 0, os.SEEK_CUR)
@@ -168,13 +170,19 @@ def _positions() -> Iterator[tuple[int, int]]:
 
 
 def _fork_away() -> int | None:
-    """Fork a process that is no child of this one; None in that process."""
+    """Fork a process that is no child of this one; None in that process, once it is nobody's but the starter's."""
+    reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
         if os.fork() != 0:
             _exit(0)
+        os.close(writer)
+        os.read(reader, 1)  # until the process between is gone
+        os.close(reader)
         return None
+    os.close(reader)
     os.waitpid(child, 0)
+    os.close(writer)
     return child
 
 

@@ -7,12 +7,14 @@ that finds them reached, so that a program with breakpoints runs as fast as one 
 from __future__ import annotations
 
 import bdb
+import io
+import os
 import pdb
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from io import StringIO
 from types import FrameType, TracebackType
-from typing import IO, Any, Protocol
+from typing import IO, Any, Protocol, cast
 
 from mopsus.model import MopsusError
 
@@ -26,11 +28,27 @@ class Owner(Protocol):
         """Does the program go on after it?"""
 
 
+class Lines:
+    """Standard input line by line, nothing read ahead: what comes after a line may be for the program, or for the
+    prompt of another process."""
+
+    def readline(self) -> str:
+        line = bytearray()
+        while not line.endswith(b"\n"):
+            byte = os.read(0, 1)
+            if not byte:
+                break
+            line += byte
+        return line.decode(errors="replace")
+
+
 class Prompt(pdb.Pdb):
     """A prompt at a frame. After it, `steps` says whether the developer wants a step or to go on."""
 
     def __init__(self, owner: Owner, stdin: IO[str] | None = None, stdout: IO[str] | None = None) -> None:
         super().__init__(stdin=stdin, stdout=stdout, nosigint=True, skip=["mopsus.*"])
+        if stdin is None and not sys.stdin.isatty():
+            self.stdin, self.use_rawinput = cast(IO[str], Lines()), False
         self.prompt = "(mopsus) "
         self._owner = owner
         self.open = False
@@ -66,9 +84,9 @@ class Prompt(pdb.Pdb):
         return super().break_here(frame)
 
     @contextmanager
-    def elsewhere(self, frame: FrameType) -> Iterator[StringIO]:
+    def elsewhere(self, frame: FrameType) -> Iterator[io.StringIO]:
         """What is printed meanwhile is kept, and what is asked is asked of this frame."""
-        kept, self.stdout = self.stdout, StringIO()
+        kept, self.stdout = self.stdout, io.StringIO()
         is_new = self.curframe is None
         try:
             if is_new:

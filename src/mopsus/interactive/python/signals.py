@@ -11,6 +11,20 @@ from typing import Any
 
 from mopsus.model import Place
 
+_ANY = (
+    signal.SIGHUP,
+    signal.SIGQUIT,
+    signal.SIGUSR1,
+    signal.SIGUSR2,
+    signal.SIGALRM,
+    signal.SIGVTALRM,
+    signal.SIGPROF,
+    signal.SIGTERM,
+    signal.SIGCHLD,
+    signal.SIGWINCH,
+)
+"""What a place without a name is about: signals that programs send each other. Errors of the processor are none."""
+
 
 class Signals:
     """Stands before the handlers of signals that have a point. The program's own are what `signal.signal` and
@@ -18,19 +32,20 @@ class Signals:
 
     def __init__(self, tell: Callable[[Place, FrameType | None], None]) -> None:
         self._tell = tell
-        self._places: dict[int, Place] = {}
+        self._places: dict[int, list[Place]] = {}
         self._handlers: dict[int, Any] = {}
         self._signal, self._getsignal = signal.signal, signal.getsignal
 
     def set(self, place: Place) -> None:
-        number = int(signal.Signals[place.what])
-        self._places[number] = place
-        if number not in self._handlers and threading.current_thread() is threading.main_thread():
-            self._handlers[number] = self._signal(number, self._arrived)
-            signal.signal, signal.getsignal = self._set_handler, self._get_handler
+        for number in _numbers(place):
+            self._places.setdefault(number, []).append(place)
+            if number not in self._handlers and threading.current_thread() is threading.main_thread():
+                self._handlers[number] = self._signal(number, self._arrived)
+                signal.signal, signal.getsignal = self._set_handler, self._get_handler
 
     def clear(self, place: Place) -> None:
-        self._places.pop(int(signal.Signals[place.what]), None)
+        for number in _numbers(place):
+            self._places[number].remove(place)
 
     def stop(self) -> None:
         """Leave the program's own handlers alone."""
@@ -43,8 +58,8 @@ class Signals:
         self._handlers.clear()
 
     def _arrived(self, number: int, frame: FrameType | None) -> None:
-        if number in self._places:
-            self._tell(self._places[number], frame)
+        for place in list(self._places.get(number, ())):
+            self._tell(place, frame)
         handler = self._handlers.get(number)
         if callable(handler):
             handler(number, frame)
@@ -64,3 +79,7 @@ class Signals:
     def _get_handler(self, signalnum: int) -> Any:  # noqa: ANN401 - as in `signal`
         number = int(signalnum)
         return self._handlers[number] if number in self._handlers else self._getsignal(number)
+
+
+def _numbers(place: Place) -> tuple[int, ...]:
+    return (int(signal.Signals[place.what]),) if place.what else tuple(map(int, _ANY))

@@ -63,9 +63,9 @@ class Tracing(Sensor):
         """A function is entered, or a generator goes on: is there anything to be told of it?"""
         code = frame.f_code
         atlas = self.arrivals.atlas
-        spot = atlas[code] if code in atlas else self.arrivals.met(frame)
         stepping = self._is_stepping()
-        if spot is None or not (self._wants(spot) or stepping):
+        spot = atlas[code] if code in atlas else self.arrivals.met(frame)
+        if spot is None or not (self._wants(spot) or self._is_stepping()):
             return None
         if _bytes(frame.f_code)[frame.f_lasti + 1] == 0:  # RESUME 0: not after a yield
             self.arrivals.started(frame, spot)

@@ -89,9 +89,8 @@ class _Names(dict[str, object]):
 
 
 def parameters(code: CodeType) -> tuple[str, ...]:
-    """The names of what a function takes by position or name, without the object that it is a method of."""
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    return names[1:] if names and names[0] in _RECEIVERS else names
+    """The names of what a function takes by position or name; of a method, the object that it is called on is one."""
+    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
 
 def _value(reading: Reading, frame: FrameType, result: object) -> object:
