@@ -59,6 +59,7 @@ class Prompt(pdb.Pdb):
     def begin(self, bottom: FrameType) -> None:
         """The program's outermost frame: what lies below is ours."""
         self.botframe = bottom
+        self.set_continue()
 
     def show(self, frame: FrameType, trace: TracebackType | None, breakpoint: bool) -> None:
         """Ask for commands until one of them lets the program go on."""
