@@ -19,6 +19,8 @@ from mopsus.interactive.gdb.values import to_python
 from mopsus.interactive.gdb.watches import WatchPoint
 from mopsus.model import Place, PlaceKind, Reading
 
+_CALLERS = 5
+"""How far out a line is looked for."""
 _WATCHED = {PlaceKind.WRITE, PlaceKind.READ, PlaceKind.ACCESS, PlaceKind.UPDATE}
 
 
@@ -91,12 +93,13 @@ class GdbDebugger(Debugger):
     # ---- the program
 
     def where(self) -> Where:
-        elapsed = time.monotonic() - self._began
+        elapsed = round(time.monotonic() - self._began, 6)
         thread = gdb.selected_thread()
         if thread is None:
             return Where(None, None, None, elapsed)
-        location, function = _described(program_counter())
-        return Where(location, function, thread.num, elapsed)
+        returned = self._told is not None and self._told.kind is PlaceKind.CALL and self._told.after
+        location, function = _described(program_counter() - returned)  # the line of the call, not the one behind it
+        return Where(location or _called_from(), function, thread.num, elapsed)
 
     def get(self, expression: str) -> object:
         return to_python(_evaluate(expression))
@@ -129,8 +132,10 @@ class GdbDebugger(Debugger):
     def backtrace(self, limit: int = 20) -> list[str]:
         if gdb.selected_thread() is None:
             return []
-        lines = self.execute(f"backtrace {limit}").splitlines()
-        return [line for line in lines if line.startswith("#")]
+        text = self.execute(f"backtrace {limit}")
+        if "Python Exception" in text:  # a pretty printer that lacks debug information
+            text = self.execute(f"backtrace -raw-frame-arguments on {limit}")
+        return [line for line in text.splitlines() if line.startswith("#")]
 
     # ---- its course
 
@@ -215,6 +220,20 @@ def _described(address: int) -> tuple[str | None, str | None]:
     while block is not None and block.function is None:
         block = block.superblock
     return location, str(block.function) if block is not None else _symbol_at(address)
+
+
+def _called_from() -> str | None:
+    """The line that led into a function without source, say of a library."""
+    frame = gdb.newest_frame()
+    for _ in range(_CALLERS):
+        caller = frame.older()
+        if caller is None:
+            break
+        frame = caller
+        place = frame.find_sal()
+        if place.symtab is not None:
+            return f"{place.symtab.filename}:{place.line}"
+    return None
 
 
 def _symbol_at(address: int) -> str | None:

@@ -83,7 +83,7 @@ class Course:
             return
         if command is not None:
             self._debugger.write(f"`{self._command}` was interrupted for a scenario; the program stands here:")
-        if self._silent:
+        if self._silent and not self._session.silent:
             gdb.execute("frame")
 
     def _beginning(self, command: str) -> None:
