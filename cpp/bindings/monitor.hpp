@@ -13,8 +13,10 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <variant>
 #include <vector>
 
+#include "code.hpp"
 #include "convert.hpp"
 #include "flat.hpp"
 #include "mopsus/archive.hpp"
@@ -29,10 +31,16 @@ namespace mopsus::python {
 struct Callbacks {
     PyObject* report = nullptr;  // (property, category, final, event, values, states, serials, stamp, witness, instance, user, steps)
     PyObject* admit = nullptr;   // (event, instance, user, values, stamp) -> bool
-    PyObject* fork = nullptr;    // (user or None) -> user
+    PyObject* fork = nullptr;    // (user or None) -> user; without it, variables are a dictionary
     PyObject* save = nullptr;    // (user) -> str
     PyObject* load = nullptr;    // (str) -> user
     PyObject* fault = nullptr;   // (exception)
+};
+
+// What may be asked for later.
+struct Listeners {
+    PyObject* change = nullptr;     // (property, before, after, transition, success, values, states, serials)
+    PyObject* unmatched = nullptr;  // (event, values)
 };
 
 struct Options {
@@ -134,6 +142,23 @@ public:
     const std::map<std::pair<std::uint16_t, std::uint16_t>, std::uint64_t>& reported() const { return reported_; }
     std::vector<Item> snapshot();
     void restore(std::vector<Item> items);
+
+    // ---- slices of guarded machines ----
+    void add_code(SpecCode code) { codes_.push_back(std::move(code)); }
+    // Where names are looked up that are no variables: a dictionary.
+    void use_names(PyObject* names);
+    void listen(PyObject* change, PyObject* unmatched);
+    bool put(std::uint64_t engine, InstanceRef instance, std::uint32_t state);
+
+    // ---- going back ----
+    // The state as it is now. It keeps the objects that it refers to; the variables of instances go through `save`.
+    struct Checkpoint {
+        std::vector<Item> items;
+        std::vector<PyObject*> objects;  // new references
+        std::map<std::pair<std::uint16_t, std::uint16_t>, std::uint64_t> reported;
+    };
+    bool checkpoint(Checkpoint& checkpoint);  // false as for `emit`
+    bool rewind(const Checkpoint& checkpoint);
     int traverse(visitproc visit, void* arg);
     void clear();
     // A new reference to a value; `state`: u(nbound), s(calar), o(bject), d(ead object, of which the name of its type is left).
@@ -146,6 +171,10 @@ public:
     void drop(std::uint64_t user) override;
     std::string save(std::uint64_t user) override;
     std::uint64_t load(const std::string& text) override;
+    std::int32_t call(std::uint32_t code, std::uint64_t user, const Occasion* occasion) override;
+    bool wants_changes() const override { return listeners_.change != nullptr; }
+    void changed(Change&& change) override;
+    void unmatched(const Occasion& occasion) override;
 
 private:
     struct Waiting {  // an event whose turn has not come
@@ -180,6 +209,25 @@ private:
     std::uint32_t type_name(PyTypeObject* type);
     bool granted();  // false with an exception set if a callback wants the program to stop
     void deliver();
+    PyObject* told(const Report& report);  // what the callback gave
+    PyObject* told(const Change& change);
+    struct Unmatched {
+        EventId event;
+        PyObject* values;  // a tuple
+    };
+    PyObject* told(const Unmatched& unmatched);
+    // The values of an instance, how to read them, and their serial numbers.
+    struct Shown {
+        PyObject* values;
+        PyObject* serials;
+        std::string states;
+    };
+    Shown show(Engine& engine, const std::vector<Value>& values) const;
+    // All values of an event as new references; 0 or the number of them.
+    std::size_t values_of(const Occasion& occasion, PyObject** values);
+    void choose_engine();
+    void watch_object(Engine& engine, unsigned p, Slot slot, PyObject* value);
+    void drop_ready();
     Watcher& watcher(Engine& engine, unsigned parameter);
     void unwatch_all(Engine& engine);
     bool live(Engine& engine, unsigned p, const Value& value) const;
@@ -190,6 +238,10 @@ private:
     Monitor core_;
     Options options_;
     Callbacks callbacks_;
+    Listeners listeners_;
+    std::vector<SpecCode> codes_;
+    PyObject* names_ = nullptr;
+    PyObject* no_variables_ = nullptr;  // for code of slices that have none
     std::int64_t unit_;  // of time, in nanoseconds; 0: no machine asks when an event happened
     bool closed_ = false;
     bool inside_ = false;  // the engine is at work
@@ -215,7 +267,7 @@ private:
     std::map<std::pair<Engine*, unsigned>, std::unique_ptr<Watcher>> watchers_;
     struct Ready {
         std::thread::id thread;
-        Report report;
+        std::variant<Report, Change, Unmatched> news;
     };
     std::deque<Ready> ready_;  // on their way to Python
     std::deque<Waiting> waiting_;

@@ -103,12 +103,15 @@ class GuardedMachine(Machine):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """An instance of a guarded machine took a transition, which may lead to where it was."""
+    """An instance of a guarded machine took a transition, which may lead to where it was.
+
+    Of a machine of another kind, a verdict: `new` is its category, and there is neither `old` nor `transition`.
+    """
 
     property: str
     binding: dict[str, object]
-    old: str
+    old: str | None
     new: str
-    transition: Transition
+    transition: Transition | None
     end: str
     """`success` or `failure`."""

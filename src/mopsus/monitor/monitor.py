@@ -11,45 +11,43 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, TypeVar, cast
 
 from mopsus import _core
 from mopsus.logics import CompiledSpec, compile_spec, load_logic
 from mopsus.logics.reset import may_reset
-from mopsus.model import MopsusError, ObjectRef, Scalar, Spec, SymbolicMachine, TraceError, Value, Verdict, WitnessEvent
+from mopsus.model import (
+    Change,
+    GuardedMachine,
+    Machine,
+    ObjectRef,
+    Scalar,
+    Spec,
+    SymbolicMachine,
+    TraceError,
+    Value,
+    Verdict,
+    WitnessEvent,
+)
+from mopsus.monitor import guarded
+from mopsus.monitor.checkpoint import Checkpoint, Variables
 from mopsus.monitor.code import Compiler, Function
+from mopsus.monitor.errors import MonitorError, ValuesError
 from mopsus.monitor.instance import Instance
 from mopsus.monitor.plan import make_plan
+from mopsus.monitor.slices import Needs, Slice, in_names, read_binding, read_slices, table_state
 from mopsus.monitor.symbolic import read_steps
 
 OnVerdict: TypeAlias = "Callable[[Verdict], object]"
+OnChange: TypeAlias = "Callable[[Change], object]"
+OnUnmatched: TypeAlias = "Callable[[str, Mapping[str, object]], object]"
 
+_T = TypeVar("_T")
 _SNAPSHOT_VERSION = 1
 _LONGEST_HISTORY = 65536
 _ONE_SPEC = "take one from `mopsus.load(file)` by its name"
 _REPR_LIMIT = 80
 _log = logging.getLogger("mopsus")
-
-
-class MonitorError(MopsusError):
-    """A monitor cannot do what it was asked."""
-
-    code = "MONITOR-002"
-
-
-class ValuesError(MonitorError):
-    """The values given with an event are not those of its parameters."""
-
-    code = "MONITOR-003"
-
-
-class ClosedError(MonitorError):
-    """The monitor takes no events any more."""
-
-    code = "MONITOR-007"
-
-
-_core.use_errors(closed=ClosedError, values=ValuesError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,13 +106,17 @@ class Monitor:
         self._on_verdict = on_verdict if on_verdict is not None else self.verdicts.append
         self._plan = make_plan(compiled)
         self._machines = compiled.machines
-        self._reads_data = any(isinstance(machine, SymbolicMachine) for machine in compiled.machines)
+        self._reads_data = any(map(_reads_data, compiled.machines))
         self._severities = compiled.severities
         self._truths = [load_logic(each.logic).truth for each in self.spec.properties]
         self._numbers = {event.name: k for k, event in enumerate(self.spec.events)}
         self._restored: Counter[str] = Counter()
         self._faults = 0
         self._known_faults: set[tuple[str, int, str]] = set()
+        self._needs = Needs(compiled)
+        self._copies: Variables | None = None  # while a checkpoint is taken or put back
+        self._on_change: OnChange | None = None
+        self._on_unmatched: OnUnmatched | None = None
         self._compile_code()
         self._core = self._make_core(history)
 
@@ -266,6 +268,94 @@ class Monitor:
             raise MonitorError(f"the snapshot is damaged: {error}", code="MONITOR-005") from error
         self._restored = Counter(data.get("verdicts", {}))
 
+    # ---- slices ----
+
+    @property
+    def on_change(self) -> OnChange | None:
+        """Called with every change of a slice, before the verdicts of the event: for a guarded machine each transition
+        taken, for any other each verdict."""
+        return self._on_change
+
+    @on_change.setter
+    def on_change(self, listener: OnChange | None) -> None:
+        self._on_change = listener
+        self._listen()
+
+    @property
+    def on_unmatched(self) -> OnUnmatched | None:
+        """Called with the name and values of every event that no slice of a guarded machine took."""
+        return self._on_unmatched
+
+    @on_unmatched.setter
+    def on_unmatched(self, listener: OnUnmatched | None) -> None:
+        self._on_unmatched = listener
+        self._listen()
+
+    def needed(self) -> frozenset[str]:
+        """The events that can matter now; whoever makes events need not make others. The same object while nothing has
+        changed."""
+        return self._needs.of(self._core.occupied())
+
+    def slices(self) -> list[Slice]:
+        """Every slice, in the order in which they were made; of other machines, the instances that can still report."""
+        names = tuple(prop.name for prop in self.spec.properties)
+        if self._guarded:
+            return list(read_slices(self._core.slices(), names, self._machines, self._plan.parameters))
+        return [
+            Slice(name, read_binding(self._plan.parameters, values, kinds), table_state(machine, state), {})
+            for values, kinds, _, states in self._core.instances()
+            for name, machine, state in zip(names, self._machines, states, strict=True)
+        ]
+
+    def put(self, slice: Slice, state: str) -> None:
+        """Let a slice of a guarded machine be in this state from now on. Nothing runs, and nothing is reported."""
+        machine = self._machines[[prop.name for prop in self.spec.properties].index(slice.property)]
+        if not isinstance(machine, GuardedMachine):
+            raise MonitorError(f"the states of `{slice.property}` cannot be set", code="MONITOR-010")
+        names = [each.name for each in machine.states]
+        if state not in names:
+            near = difflib.get_close_matches(state, names, 1)
+            hint = f"did you mean `{near[0]}`?" if near else f"its states are {', '.join(names)}"
+            raise MonitorError(f"`{slice.property}` has no state `{state}`", hint=hint, code="MONITOR-010")
+        if not self._outside(lambda: self._core.put(slice.reference, names.index(state))):
+            raise MonitorError("the slice is no longer there", hint="ask `slices()` again", code="MONITOR-010")
+
+    def use_functions(self, namespace: dict[str, Any]) -> None:
+        """Let the code of guarded machines find functions and other names here, as they are at that moment.
+
+        Before the first event: `initialization` runs when the first slice is made.
+        """
+        self._core.use_names(guarded.names(self._imported, namespace))
+
+    def checkpoint(self) -> Checkpoint:
+        """The state as it is now, for `rewind`. Variables are copied in depth; objects that parameters are bound to are
+        kept alive."""
+        self._copies = variables = Variables()
+        try:
+            return Checkpoint(self._outside(self._core.checkpoint), variables)
+        finally:
+            self._copies = None
+
+    def rewind(self, checkpoint: Checkpoint) -> None:
+        """Be again as at a checkpoint of this monitor, as often as one likes. Verdicts already told stay told."""
+        self._copies = checkpoint.variables.copy()
+        try:
+            self._outside(lambda: self._core.rewind(checkpoint.core))
+        finally:
+            self._copies = None
+
+    def _outside(self, do: Callable[[], _T]) -> _T:
+        """What cannot be done while an event is being handled."""
+        try:
+            return do()
+        except RuntimeError as error:
+            hint = "do it when the event is done, for instance in `on_change`"
+            raise MonitorError(
+                "a monitor cannot be changed from within a guard, block or action", hint=hint, code="MONITOR-010"
+            ) from error
+        except ValueError as error:
+            raise MonitorError(str(error), code="MONITOR-006") from error
+
     def close(self) -> None:
         """Stop watching: no event is taken any more, no object is watched any more."""
         self._core.close()
@@ -298,6 +388,7 @@ class Monitor:
         codes = [each.code for prop in spec.properties for each in prop.handlers if each.code is not None]
         self._resets = any(map(may_reset, codes))
         compiler = Compiler(spec)
+        self._imported = compiler.namespace
         self._initials = [(variable.name, compiler.expression(variable.initial)) for variable in spec.variables]
         self._conditions = [compiler.expression(each.condition) if each.condition else None for each in spec.events]
         self._actions = [compiler.statements(each.action) if each.action else None for each in spec.events]
@@ -309,6 +400,8 @@ class Monitor:
     def _make_core(self, history: int) -> _core.Monitor:
         modifiers = self.spec.modifiers
         variables = bool(self.spec.variables)
+        self._guarded = any(isinstance(machine, GuardedMachine) for machine in self._machines)
+        saved = variables or self._guarded
         return _core.Monitor(
             parameters=self._plan.parameters,
             modes=[parameter.by or "" for parameter in self.spec.parameters],
@@ -325,10 +418,16 @@ class Monitor:
             report=self._report,
             admit=self._admit,
             fork=self._fork if variables else None,
-            save=_save_variables if variables else None,
-            load=self._load_variables if variables else None,
+            save=self._save_variables if saved else None,
+            load=self._load_variables if saved else None,
             fault=self._fault,
+            codes=[code.compile() for code in self._plan.codes],
+            names=guarded.names(self._imported, None),
         )
+
+    def _listen(self) -> None:
+        change = self._changed if self._on_change is not None and self._guarded else None
+        self._core.listen(change, self._unmatched if self._on_unmatched is not None else None)
 
     def _verdict_counts(self, core: Mapping[str, Any]) -> Counter[str]:
         counts = self._restored.copy()
@@ -357,7 +456,16 @@ class Monitor:
             setattr(instance, name, initial(instance, (None,) * len(self._plan.parameters)))
         return instance
 
-    def _load_variables(self, text: str) -> Instance:
+    def _save_variables(self, variables: Any) -> str:  # noqa: ANN401 - an environment or an `Instance`
+        if self._copies is not None:
+            return self._copies.put(variables)
+        return json.dumps(guarded.plain(variables) if self._guarded else variables.variables())
+
+    def _load_variables(self, text: str) -> Any:  # noqa: ANN401 - an environment or an `Instance`
+        if self._copies is not None:
+            return self._copies.get(text)
+        if self._guarded:
+            return guarded.definitions(self._plan.codes, self._imported) | json.loads(text)
         instance = Instance(self)
         vars(instance).update(json.loads(text))
         return instance
@@ -381,6 +489,37 @@ class Monitor:
             except Exception as error:
                 self._fault(error)
         return True
+
+    def _changed(
+        self,
+        prop: int,
+        old: int,
+        new: int,
+        transition: int,
+        success: bool,
+        values: tuple[Any, ...],
+        kinds: str,
+        serials: tuple[int, ...],
+    ) -> None:
+        machine = self._machines[prop]
+        assert isinstance(machine, GuardedMachine)
+        assert self._on_change is not None
+        left = machine.states[old]
+        self._on_change(
+            Change(
+                self.spec.properties[prop].name,
+                read_binding(self._plan.parameters, values, kinds),
+                left.name,
+                machine.states[new].name,
+                left.transitions[transition],
+                "success" if success else "failure",
+            )
+        )
+
+    def _unmatched(self, event: int, values: tuple[object, ...]) -> None:
+        assert self._on_unmatched is not None
+        declared = self.spec.events[event]
+        self._on_unmatched(declared.name, in_names(values, declared.names))
 
     def _report(
         self,
@@ -427,6 +566,10 @@ class Monitor:
                 handler(instance, live)
             except Exception as error:
                 self._fault(error)
+        if self._on_change is not None and not self._guarded:
+            self._on_change(
+                Change(declared.name, read_binding(self._plan.parameters, values, states), None, name, None, "success")
+            )
         self._on_verdict(verdict)
 
     def _binding(self, values: tuple[Any, ...], states: str, serials: tuple[int, ...]) -> dict[str, Value]:
@@ -461,6 +604,7 @@ def _refuse_code(compiled: CompiledSpec) -> None:
         any(event.action or event.condition for event in spec.events)
         or any(handler.code for prop in spec.properties for handler in prop.handlers)
         or any(isinstance(machine, SymbolicMachine) and machine.has_code() for machine in compiled.machines)
+        or any(isinstance(machine, GuardedMachine) and guarded.has_code(machine) for machine in compiled.machines)
         or spec.variables
         or spec.imports
     )
@@ -470,6 +614,11 @@ def _refuse_code(compiled: CompiledSpec) -> None:
             hint="allow code only for specifications that you trust",
             code="MONITOR-001",
         )
+
+
+def _reads_data(machine: Machine) -> bool:
+    """Does it look at the fields of events?"""
+    return isinstance(machine, SymbolicMachine) or (isinstance(machine, GuardedMachine) and guarded.reads_data(machine))
 
 
 def _place(stamp: _core.Stamp) -> tuple[int | None, int | float | None, str | None]:
@@ -491,10 +640,6 @@ def _shown(value: object, state: str, serial: int) -> Value:
     except Exception as error:
         text = f"<repr failed: {type(error).__name__}>"
     return ObjectRef(type(value).__name__, serial, text if len(text) <= _REPR_LIMIT else text[: _REPR_LIMIT - 1] + "…")
-
-
-def _save_variables(instance: Instance) -> str:
-    return json.dumps(instance.variables())
 
 
 def _bad_row(source: str, why: str, row: int, column: str, event: str, type_: str) -> TraceError:
