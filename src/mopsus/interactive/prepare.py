@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mopsus.interactive.debugger import DebuggerError
 from mopsus.interactive.scenario.model import Scenario
+from mopsus.interactive.scenario.syntax import load_scenario
 from mopsus.interactive.setup import Setup
 from mopsus.spec import load_file, render
 
@@ -62,7 +63,6 @@ def load_functions(session: Session, file: str) -> dict[str, Any]:
 
 def read_scenario(session: Session, file: str) -> Scenario:
     """The scenario in a file."""
-    from mopsus.interactive.scenario.syntax import load_scenario
 
     _refuse_code(session, file)
     return load_scenario(file)

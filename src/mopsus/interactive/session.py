@@ -29,8 +29,8 @@ from mopsus.interactive.points import Points
 from mopsus.interactive.scenario.engine import Engine
 from mopsus.interactive.scenario.model import Scenario
 from mopsus.interactive.trace import Recorder
-from mopsus.interactive.watch import Arrival, FormalEvent, Move, Watch
-from mopsus.model import Event, MopsusError, Place, PlaceKind, Reading, ReadingKind, Spec, Unavailable, Verdict
+from mopsus.interactive.watch import Move, Watch
+from mopsus.model import MopsusError, Place, PlaceKind, Reading, ReadingKind, Spec, Unavailable, Verdict
 from mopsus.model.verdict import HISTORY
 
 END = Place(PlaceKind.END)
@@ -89,15 +89,12 @@ class Session:
         quiet: bool = False,
         *,
         number: int | None = None,
-        formal: Callable[[Event], Sequence[FormalEvent]] | None = None,
     ) -> Watch:
         """One more monitor, which becomes the current one. Without a scenario it stops the program at violations. One
-        that comes when the others have started starts at once. `formal` says where its events happen, if their
-        pointcuts do not."""
+        that comes when the others have started starts at once."""
         watch = Watch(
             self.next_number() if number is None else number,
             spec,
-            formal or _formal(),
             self._verdict,
             history=self.history,
             allow_code=self.allow_code,
@@ -347,7 +344,9 @@ class Session:
         touched: dict[Watch, list[Move]] = {}
         for watch, arrival in happening:
             values = watch.values(arrival, read)
-            if self._lacks(watch, arrival, values):
+            if (lacking := arrival.lacking(values)) is not None:
+                why = f"`{lacking[0]}` is {lacking[1]!r} ({lacking[1].why})"
+                self.warn(f"{watch.spec.name}: an event {arrival.event} is left out: {why}")
                 continue
             if not watch.quiet:
                 self.tell(telling.event_line(arrival.event, values))
@@ -376,17 +375,6 @@ class Session:
             self.tell(telling.verdict_text(verdict, watch, self.history))
             if verdict.violation:
                 self.suspend(str(verdict))
-
-    def _lacks(self, watch: Watch, arrival: Arrival, values: dict[str, object]) -> bool:
-        """Without the value of a parameter nobody can say whose event it is."""
-        for name in arrival.names[: arrival.slicing]:
-            value = values[name]
-            if isinstance(value, Unavailable):
-                self.warn(
-                    f"{watch.spec.name}: an event {arrival.event} is left out: `{name}` is {value!r} ({value.why})"
-                )
-                return True
-        return False
 
     def _settle(self) -> None:
         """Do what was put off and deliver what waits, until nothing is left or somebody stops the program."""
@@ -433,9 +421,3 @@ class Session:
 
     def _refused(self, place: Place, error: PlaceError) -> None:
         self.warn(telling.error_text(error))
-
-
-def _formal() -> Callable[[Event], Sequence[FormalEvent]]:
-    from mopsus.spec.debugging import formal
-
-    return formal

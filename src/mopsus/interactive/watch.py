@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import builtins
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
-from types import CodeType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
+from mopsus.interactive.arrivals import Arrival, arrivals_of
 from mopsus.interactive.debugger import Read, Where
 from mopsus.logics import compile_spec
 from mopsus.model import (
     Acceptance,
     Change,
-    Event,
     GuardedMachine,
     Machine,
     Place,
     Reading,
-    ReadingKind,
     Spec,
-    Unavailable,
     Verdict,
 )
 from mopsus.model.guarded import INITIAL
@@ -59,35 +54,6 @@ class _Monitor(Monitor):
         self.restore(saved)
 
 
-class FormalEvent(Protocol):
-    """A place where an event of a property happens, and the readings of its parameters and fields there."""
-
-    @property
-    def place(self) -> Place: ...
-
-    @property
-    def readings(self) -> Mapping[str, Reading]: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Arrival:
-    """An event of a property as it happens at one place. The first `slicing` names are parameters."""
-
-    event: str
-    number: int
-    names: tuple[str, ...]
-    readings: tuple[Reading, ...]
-    slicing: int
-
-    def asked(self) -> Iterable[Reading]:
-        """What the debugger is asked for: Python expressions are our own affair, but not the names in them."""
-        for reading in self.readings:
-            if reading.kind is ReadingKind.PYTHON:
-                yield from (Reading(ReadingKind.NAME, name) for name in _names(_compiled(reading.text)))
-            else:
-                yield reading
-
-
 @dataclass(frozen=True, slots=True)
 class Move:
     """An instance took a transition, or reached a verdict: what scenarios react to."""
@@ -109,7 +75,6 @@ class Watch:
         self,
         number: int,
         spec: Spec,
-        formal: Callable[[Event], Sequence[FormalEvent]],
         on_verdict: Callable[[Verdict], object],
         *,
         history: int,
@@ -138,7 +103,7 @@ class Watch:
             for declared, machine in zip(spec.properties, self._compiled.machines, strict=True)
             if isinstance(machine, GuardedMachine)
         }
-        self._arrivals = _arrivals(spec, formal)
+        self._arrivals = arrivals_of(spec)
         self._at: dict[Place, tuple[Arrival, ...]] = {}
         self._needed: frozenset[str] | None = None
         self.monitor = self._make()
@@ -173,21 +138,8 @@ class Watch:
         return self._at.get(place, ())
 
     def values(self, arrival: Arrival, read: Read) -> dict[str, object]:
-        """The values of an event, by name. Python expressions see the others, the environment, and the program."""
-        values: dict[str, object] = {}
-        later: list[tuple[str, Reading]] = []
-        for name, reading in zip(arrival.names, arrival.readings, strict=True):
-            if reading.kind is ReadingKind.PYTHON:
-                later.append((name, reading))
-            else:
-                values[name] = read(reading)
-        for name, reading in later:
-            scope = _Scope(read, values, self.environment(), self.functions)
-            try:
-                values[name] = eval(_compiled(reading.text), self.functions, scope)
-            except Exception as error:  # whatever the expression does wrong
-                values[name] = Unavailable(f"{{{reading.text}}}: {error}")
-        return {name: values[name] for name in arrival.names}
+        """The values of an event, by name."""
+        return arrival.values(read, self.environment() if arrival.computes else {}, self.functions)
 
     def deliver(self, arrival: Arrival, values: Mapping[str, object], where: Where) -> None:
         """The event happens now."""
@@ -284,48 +236,3 @@ class Watch:
             self._moves.append(Move(None, verdict.category, Acceptance.NEUTRAL, entered, verdict.binding))
         self._verdicts.append(verdict)
         self._on_verdict(verdict)
-
-
-class _Scope(Mapping[str, object]):
-    """What the names in a Python expression stand for: the first that knows one, and last the program."""
-
-    def __init__(self, read: Read, *known: Mapping[str, object]) -> None:
-        self._read = read
-        self._known = known
-
-    def __getitem__(self, name: str) -> object:
-        for names in self._known:
-            if name in names:
-                return names[name]
-        if hasattr(builtins, name):
-            raise KeyError(name)
-        value = self._read(Reading(ReadingKind.NAME, name))
-        if isinstance(value, Unavailable):
-            raise NameError(f"{name}: {value.why}")
-        return value
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(())
-
-    def __len__(self) -> int:
-        return 0
-
-
-@cache
-def _compiled(text: str) -> CodeType:
-    return compile(text.strip(), "<reading>", "eval")
-
-
-def _names(code: CodeType) -> Iterable[str]:
-    return (name for name in code.co_names if not hasattr(builtins, name))
-
-
-def _arrivals(spec: Spec, formal: Callable[[Event], Sequence[FormalEvent]]) -> dict[Place, list[Arrival]]:
-    """By place, the events that can happen there, in the order of declaration."""
-    found: dict[Place, list[Arrival]] = {}
-    for number, event in enumerate(spec.events):
-        for each in formal(event):
-            readings = tuple(each.readings[name] for name in event.names)
-            arrival = Arrival(event.name, number, event.names, readings, len(event.parameters))
-            found.setdefault(each.place, []).append(arrival)
-    return found
