@@ -106,7 +106,7 @@ def test_changes_and_unmatched_events_are_told() -> None:
         ("ready", "sink", "failure"),
     ]
     assert all(each.binding == {"q": 3} for each in changes)
-    assert [each.transition.event for each in changes if each.transition] == ["new", "push", "push"]
+    assert [each.transition.event for each in changes] == ["new", "push", "push"]
     assert unmatched == [("push", {"q": 3}), ("end", {})]
     monitor.on_change = monitor.on_unmatched = None
     monitor.emit("push", q=8)
@@ -183,7 +183,7 @@ def test_faults_are_reported_once_and_change_nothing_else(caplog: pytest.LogCapt
         for event in ("guard", "guard", "block", "state", "action"):
             monitor.emit(event)
     assert monitor.stats().faults == 5
-    assert [each.transition.event for each in taken if each.transition] == ["block", "state", "action"]
+    assert [each.transition.event for each in taken] == ["block", "state", "action"]
     assert [record.exc_info[0] for record in caplog.records if record.exc_info] == [
         ZeroDivisionError,
         KeyError,

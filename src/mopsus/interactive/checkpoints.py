@@ -17,6 +17,7 @@ from mopsus.interactive.debugger import CheckpointError, Where
 if TYPE_CHECKING:
     from mopsus.interactive.session import Session, Waiting
     from mopsus.interactive.watch import Watch
+    from mopsus.monitor import Checkpoint as MonitorCheckpoint
 
 
 @dataclass(slots=True, eq=False)
@@ -28,7 +29,7 @@ class Checkpoint:
     where: Where | None = None
     states: str = ""
     program: object = None
-    monitors: list[tuple[Watch, object, int]] = field(default_factory=list)
+    monitors: list[tuple[Watch, MonitorCheckpoint, int]] = field(default_factory=list)
     """Of each monitor, what was saved of it, and where its record was."""
     waiting: tuple[Waiting, ...] = ()
 

@@ -20,38 +20,12 @@ from mopsus.model import (
     Verdict,
 )
 from mopsus.model.guarded import INITIAL
-from mopsus.monitor import Monitor
+from mopsus.monitor import Checkpoint, Monitor
 
 if TYPE_CHECKING:
     from mopsus.interactive.interface import MonitorInterface
     from mopsus.interactive.scenario.engine import Engine
     from mopsus.interactive.trace import Recorder
-
-
-class _Monitor(Monitor):
-    """What the engine is about to have; all events are needed until then."""
-
-    on_change: Callable[[Change], object] | None = None
-    on_unmatched: Callable[..., object] | None = None
-
-    def needed(self) -> frozenset[str]:
-        return frozenset(event.name for event in self.spec.events)
-
-    def slices(self) -> list[Any]:
-        return []
-
-    def use_functions(self, namespace: dict[str, Any]) -> None:
-        pass
-
-    def checkpoint(self) -> object:
-        return self.snapshot()
-
-    def put(self, slice: Any, state: str) -> None:  # noqa: ANN401
-        pass
-
-    def rewind(self, saved: Any) -> None:  # noqa: ANN401
-        self._core = self._make_core(0)
-        self.restore(saved)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +150,7 @@ class Watch:
         """The variables of the instance without parameters."""
         for slice_ in self.monitor.slices():
             if not slice_.binding:
-                return slice_.environment  # type: ignore[no-any-return]
+                return slice_.environment
         return {}
 
     # ---- its course
@@ -187,11 +161,11 @@ class Watch:
         self._forget()
         self.monitor = self._make()
 
-    def checkpoint(self) -> tuple[object, int]:
+    def checkpoint(self) -> tuple[Checkpoint, int]:
         """All that it knows, and where its record is."""
         return self.monitor.checkpoint(), self.recorder.mark() if self.recorder is not None else 0
 
-    def rewind(self, saved: object, mark: int) -> None:
+    def rewind(self, saved: Checkpoint, mark: int) -> None:
         """Know what it knew then."""
         self.monitor.rewind(saved)
         self._forget()
@@ -218,8 +192,8 @@ class Watch:
         self._verdicts.clear()
         self._needed = None
 
-    def _make(self) -> _Monitor:
-        monitor = _Monitor(self._compiled, self._verdict, history=self._history, allow_code=self._allow_code)
+    def _make(self) -> Monitor:
+        monitor = Monitor(self._compiled, self._verdict, history=self._history, allow_code=self._allow_code)
         monitor.use_functions(self.functions)
         monitor.on_change = self._changed
         monitor.on_unmatched = self._unmatched

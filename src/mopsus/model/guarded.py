@@ -103,15 +103,12 @@ class GuardedMachine(Machine):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """An instance of a guarded machine took a transition, which may lead to where it was.
-
-    Of a machine of another kind, a verdict: `new` is its category, and there is neither `old` nor `transition`.
-    """
+    """An instance of a guarded machine took a transition, which may lead to where it was."""
 
     property: str
     binding: dict[str, object]
-    old: str | None
+    old: str
     new: str
-    transition: Transition | None
+    transition: Transition
     end: str
     """`success` or `failure`."""

@@ -272,8 +272,7 @@ class Monitor:
 
     @property
     def on_change(self) -> OnChange | None:
-        """Called with every change of a slice, before the verdicts of the event: for a guarded machine each transition
-        taken, for any other each verdict."""
+        """Called with every transition that a slice of a guarded machine takes, before the verdicts of the event."""
         return self._on_change
 
     @on_change.setter
@@ -426,8 +425,10 @@ class Monitor:
         )
 
     def _listen(self) -> None:
-        change = self._changed if self._on_change is not None and self._guarded else None
-        self._core.listen(change, self._unmatched if self._on_unmatched is not None else None)
+        self._core.listen(
+            self._changed if self._on_change is not None else None,
+            self._unmatched if self._on_unmatched is not None else None,
+        )
 
     def _verdict_counts(self, core: Mapping[str, Any]) -> Counter[str]:
         counts = self._restored.copy()
@@ -566,10 +567,6 @@ class Monitor:
                 handler(instance, live)
             except Exception as error:
                 self._fault(error)
-        if self._on_change is not None and not self._guarded:
-            self._on_change(
-                Change(declared.name, read_binding(self._plan.parameters, values, states), None, name, None, "success")
-            )
         self._on_verdict(verdict)
 
     def _binding(self, values: tuple[Any, ...], states: str, serials: tuple[int, ...]) -> dict[str, Value]:
