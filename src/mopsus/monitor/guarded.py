@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from mopsus.model import BindingMode, Code, GuardedMachine
 from mopsus.model.guarded import INITIAL, End, State, Transition
 from mopsus.monitor.errors import MonitorError
+from mopsus.spec.prop.python import assigned, parse_body
 
 if TYPE_CHECKING:
     from mopsus.logics import CompiledSpec
@@ -108,8 +109,9 @@ class _Layout:
         values = self.values[transition.event]
         guard = None
         if transition.guard is not None:
-            assigned = assigned_names(transition.guard.text) & set(self.machine.variables) - set(values)
-            guard = self.code(Role.ASSIGNING_GUARD if assigned else Role.GUARD, transition.guard, values)
+            names = {name for name, _ in assigned(parse_body(transition.guard.text))}
+            changes = names & set(self.machine.variables) - set(values)
+            guard = self.code(Role.ASSIGNING_GUARD if changes else Role.GUARD, transition.guard, values)
         return (
             list(self.values).index(transition.event),
             guard,
@@ -125,18 +127,6 @@ class _Layout:
             self.action(end.action),
             None if end.target is None else self.numbers[end.target],
         )
-
-
-def assigned_names(text: str) -> frozenset[str]:
-    """The names that some statements assign, in whatever way, outside of inner functions and comprehensions."""
-    import symtable
-
-    table = symtable.symtable(
-        "def code():\n" + "\n".join(" " + line for line in text.splitlines()) + "\n pass", "", "exec"
-    )
-    return frozenset(
-        each.get_name() for each in table.get_children()[0].get_symbols() if each.is_assigned() or each.is_imported()
-    )
 
 
 class Names(dict[str, Any]):
