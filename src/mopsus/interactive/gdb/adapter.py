@@ -9,8 +9,9 @@ from functools import lru_cache
 
 import gdb
 
-from mopsus.interactive.debugger import CheckpointError, Debugger, DebuggerError, Driver, PlaceError, Read, Where
+from mopsus.interactive.debugger import Debugger, DebuggerError, Driver, PlaceError, Read, Where
 from mopsus.interactive.gdb.calls import Calls
+from mopsus.interactive.gdb.checkpoint import ProgramCheckpoints
 from mopsus.interactive.gdb.developer import DeveloperPoints
 from mopsus.interactive.gdb.places import wrong_with
 from mopsus.interactive.gdb.points import CodePoint, Point, ReturnPoint
@@ -33,6 +34,7 @@ class GdbDebugger(Debugger):
         self.driver: Driver | None = None
         self.warn: Callable[[str], None] = self.write
         self.calls = Calls()
+        self.checkpoints = ProgramCheckpoints()
         self._points: dict[Place, Point] = {}
         self._set: set[Place] = set()
         self._developer = DeveloperPoints()
@@ -195,13 +197,14 @@ class GdbDebugger(Debugger):
     # ---- checkpoints
 
     def checkpoint(self) -> object:
-        raise CheckpointError("no checkpoints yet")
+        return self.checkpoints.take()
 
     def restore(self, saved: object) -> None:
-        raise CheckpointError("no checkpoints yet")
+        self.checkpoints.restore(saved)
+        self.calls.clear()  # those that are open there are found when the points are set again
 
     def discard(self, saved: object) -> None:
-        raise CheckpointError("no checkpoints yet")
+        self.checkpoints.discard(saved)
 
 
 def _evaluate(expression: str) -> gdb.Value:

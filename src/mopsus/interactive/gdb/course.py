@@ -40,7 +40,7 @@ class Course:
         self._settling = False
         self.signal: str | None = None
         """The signal that stopped the program last, if it was one."""
-        Hooks(self._going_on, self._beginning, self.settle)
+        Hooks(self._going_on, self._beginning, self._ending, self.settle)
         gdb.events.stop.connect(self._on_stop)
         gdb.events.exited.connect(self._on_exit)
         gdb.events.before_prompt.connect(lambda *_: self.settle())
@@ -89,6 +89,7 @@ class Course:
     def _beginning(self, command: str) -> None:
         """The program is about to be started, perhaps again."""
         self._command = command
+        self._debugger.checkpoints.forget()
         self._debugger.began()
         if self._ran or not self._session.started:
             _stay_if(self._session.start())
@@ -97,12 +98,19 @@ class Course:
             self._loaded = Trap(f"-function {_FIRST}", self._on_loaded)
 
     def _going_on(self, command: str) -> None:
-        if self._settling or not is_alive():
+        if self._settling or self._debugger.checkpoints.busy or not is_alive():
             return
+        if self._debugger.checkpoints.program_ended:
+            raise gdb.GdbError("The program has ended. `verde checkpoint-restart N` goes back, `run` starts it again.")
         self._command = command
         if not self._session.started:
             _stay_if(self._session.start())
         _stay_if(self._session.resuming())
+
+    def _ending(self, command: str) -> None:
+        """The program is about to be killed or let go, by the developer or by us."""
+        if not self._debugger.checkpoints.busy:
+            self._debugger.checkpoints.forget()
 
     def _on_loaded(self) -> bool:
         """Every library is there that the program is linked with, and nothing of its own has run."""
@@ -112,13 +120,21 @@ class Course:
         return self._session.loaded()
 
     def _on_stop(self, event: gdb.StopEvent) -> None:
+        if self._debugger.checkpoints.busy:
+            return
+        if self._debugger.checkpoints.program_ended:  # GDB does not call that an exit
+            self._over = True
+            self._ended = _exit_status()
+            return
         self._stopped = True
         self._silent = isinstance(event, gdb.BreakpointEvent) and all(each.number < 0 for each in event.breakpoints)
         self.signal = event.stop_signal if isinstance(event, gdb.SignalEvent) else None
 
     def _on_exit(self, event: gdb.ExitedEvent) -> None:
+        if self._debugger.checkpoints.busy:
+            return
         self._over = True
-        self._ended = event.exit_code if hasattr(event, "exit_code") else _signalled()
+        self._ended = _exit_status()
 
 
 def is_alive() -> bool:
@@ -130,8 +146,11 @@ def is_running() -> bool:
     return thread is not None and thread.is_running()
 
 
-def _signalled() -> int | None:
-    number = gdb.convenience_variable("_exitsignal")
+def _exit_status() -> int | None:
+    """Of the program that has just ended: its exit code, or the number of a signal, negated."""
+    code, number = gdb.convenience_variable("_exitcode"), gdb.convenience_variable("_exitsignal")
+    if code is not None:
+        return int(code)
     return None if number is None else -int(number)
 
 

@@ -15,6 +15,7 @@ from mopsus.interactive.gdb.readings import program_counter
 
 _GOING_ON = ("continue", "step", "next", "stepi", "nexti", "finish", "until", "advance", "jump", "signal")
 _BEGINNING = ("run", "start", "starti")
+_ENDING = ("kill", "detach")
 WATCHING = {gdb.BP_WATCHPOINT, gdb.BP_HARDWARE_WATCHPOINT, gdb.BP_READ_WATCHPOINT, gdb.BP_ACCESS_WATCHPOINT}
 
 
@@ -71,16 +72,23 @@ class Hooks:
     stays."""
 
     def __init__(
-        self, going_on: Callable[[str], None], beginning: Callable[[str], None], done: Callable[[], None]
+        self,
+        going_on: Callable[[str], None],
+        beginning: Callable[[str], None],
+        ending: Callable[[str], None],
+        done: Callable[[], None],
     ) -> None:
         """The first two are told the command, and may raise `gdb.GdbError` to keep the program where it is."""
         _Hook("mopsus-going-on", going_on)
         _Hook("mopsus-beginning", beginning)
+        _Hook("mopsus-ending", ending)
         _Hook("mopsus-done", lambda _: done())
         for before, commands in (("mopsus-going-on", _GOING_ON), ("mopsus-beginning", _BEGINNING)):
             for command in commands:
                 _add_hook(f"hook-{command}", f"{before} {command}")
                 _add_hook(f"hookpost-{command}", "mopsus-done")
+        for command in _ENDING:
+            _add_hook(f"hook-{command}", f"mopsus-ending {command}")
 
 
 class _Hook(gdb.Command):

@@ -1,0 +1,82 @@
+"""The files that a process has open, and where it reads and writes in them.
+
+A copy of a process by `fork` shares those places with it, and a snapshot of memory has none. So they are noted, and put
+back through a descriptor that the kernel lets a tracer borrow.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import stat
+from dataclasses import dataclass
+
+from mopsus.interactive.debugger import CheckpointError
+
+_PIDFD_GETFD = 438
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenFile:
+    """A descriptor's file; `position` of one that has a place to be at."""
+
+    name: str
+    position: int | None
+
+
+def open_files(process: int) -> dict[int, OpenFile]:
+    """By descriptor."""
+    found = {}
+    for name in os.listdir(f"/proc/{process}/fd"):
+        path = f"/proc/{process}/fd/{name}"
+        try:
+            regular = stat.S_ISREG(os.stat(path).st_mode)
+            found[int(name)] = OpenFile(os.readlink(path), _position(process, name) if regular else None)
+        except FileNotFoundError:
+            continue  # an end that is gone has no place either
+    return found
+
+
+def spoken(process: int) -> dict[int, OpenFile]:
+    """Standard output and error, as they are now: what was said is said, and others may write to the same files."""
+    return {number: file for number, file in open_files(process).items() if number in (1, 2)}
+
+
+def closed(saved: dict[int, OpenFile], now: dict[int, OpenFile]) -> str | None:
+    """What a saved program would miss, in words; None if every descriptor still stands for the same file."""
+    for number, file in saved.items():
+        if number not in now:
+            return f"{file.name} (descriptor {number}) was closed"
+        if now[number].name != file.name:
+            return f"descriptor {number} is {now[number].name} now, and was {file.name}"
+    return None
+
+
+def seek(process: int, saved: dict[int, OpenFile]) -> None:
+    """Put every file back where it was; those that are closed now stay closed."""
+    now = open_files(process)
+    pidfd = os.pidfd_open(process)
+    try:
+        for number, file in saved.items():
+            if file.position is not None and number in now and now[number] != file:
+                _seek(pidfd, number, file)
+    finally:
+        os.close(pidfd)
+
+
+def _seek(pidfd: int, number: int, file: OpenFile) -> None:
+    borrowed = _libc.syscall(_PIDFD_GETFD, pidfd, number, 0)
+    if borrowed < 0:
+        reason = os.strerror(ctypes.get_errno())
+        raise CheckpointError(f"the place in {file.name} cannot be put back: {reason}", hint="use a newer kernel")
+    try:
+        os.lseek(borrowed, file.position or 0, os.SEEK_SET)
+    finally:
+        os.close(borrowed)
+
+
+def _position(process: int, name: str) -> int:
+    with open(f"/proc/{process}/fdinfo/{name}") as lines:
+        return int(next(line for line in lines if line.startswith("pos:")).split()[1])
