@@ -62,6 +62,13 @@ def normalise_as(logic: str, raw: str) -> tuple[str, list[int]]:
     return normalise_states(raw)
 
 
+def comments_of_states(raw: str) -> tuple[tuple[int, str], ...]:
+    """The comments in a formula with a normal form of its own, with their offsets."""
+    from mopsus.spec.prop.spec import read_states
+
+    return read_states(raw)[0].comments
+
+
 def _normal_forms(prop: Property) -> Iterable[Callable[[str], tuple[str, list[int]]]]:
     if prop.logic not in STATED:
         return normalise, normalise_form

@@ -14,7 +14,7 @@ from typing import Generic
 
 from mopsus.model import Acceptance
 from mopsus.spec import pytext
-from mopsus.spec.cursor import Block
+from mopsus.spec.cursor import Block, Word
 from mopsus.spec.prop.events import print_declared
 from mopsus.spec.prop.tree import Automaton, Declared, End, EventT, State, Transition
 
@@ -129,8 +129,8 @@ class _Page(Generic[EventT]):
 
     def _parts(self, transition: Transition[EventT], indent: str | None) -> None:
         self.put("transition {", transition.start)
-        self._separate(indent, _start(transition.event))
-        self.put(self._event(transition.event), _start(transition.event))
+        self._separate(indent, transition.event.start)
+        self._put_event(transition.event)
         if transition.guard is not None:
             self._block(transition.guard, indent)
         for word, end in transition.ends():
@@ -142,6 +142,13 @@ class _Page(Generic[EventT]):
         else:
             self.line(indent.removesuffix(_INDENT))
             self.put("}")
+
+    def _put_event(self, event: EventT) -> None:
+        if isinstance(event, Word):
+            self.put("event ")
+            self.put(event, event.start)
+        else:
+            self.put(self._event(event), event.start)
 
     def _separate(self, indent: str | None, anchor: int) -> None:
         if indent is None:
@@ -185,12 +192,8 @@ class _Page(Generic[EventT]):
 # ---- comments
 
 
-def _start(event: Declared | str) -> int:
-    return int(getattr(event, "start", 0))
-
-
 def _anchors_in(transition: Transition[EventT]) -> Iterator[int]:
-    yield _start(transition.event)
+    yield transition.event.start
     for _, end in transition.ends():
         yield end.start
 

@@ -7,6 +7,7 @@ from functools import lru_cache
 from pathlib import PurePath
 
 from mopsus.model import Event, Parameter, Property, Spec
+from mopsus.spec.cursor import Word
 from mopsus.spec.errors import Findings
 from mopsus.spec.prop import LOGIC
 from mopsus.spec.prop.check import check_automaton, check_slices
@@ -53,11 +54,16 @@ def formula_of_file(text: str) -> tuple[str, list[int]]:
 @lru_cache(maxsize=4)
 def normalise_states(text: str) -> tuple[str, list[int]]:
     """The same for a formula of a `.mop` text; one that is wrong stays as it is."""
+    automaton, right = read_states(text)
+    return print_formula(automaton, str) if right else (text, list(range(len(text))))
+
+
+@lru_cache(maxsize=4)
+def read_states(text: str) -> tuple[Automaton[Word], bool]:
+    """A formula of a `.mop` text, and whether all of it could be read."""
     findings = Findings(Source(text, ""))
     automaton = read_formula(findings)
-    if findings.errors:
-        return text, list(range(len(text)))
-    return print_formula(automaton, str)
+    return automaton, not findings.errors
 
 
 def _identifier(text: str) -> str:
