@@ -26,9 +26,9 @@ def _wrong_function(name: str) -> str | None:
     function = name.replace(".", "::")
     if _exists(function) or _may_come():
         return None
-    if not (names := _functions()):
+    if not _exists("main"):
         return f"the program has no symbols, so nobody knows where {name} is: compile it with -g, and do not strip it"
-    return f"the program has no function {name}{_near(function, names)}"
+    return f"the program has no function {name}{_near(function)}"
 
 
 def _wrong_line(where: str) -> str | None:
@@ -58,12 +58,8 @@ def _may_come() -> bool:
     return b"\0dlopen\0" in data
 
 
-def _functions() -> list[str]:
-    """The functions of the program that GDB has names for."""
-    text = gdb.execute("info functions -q", to_string=True)
-    return list(dict.fromkeys(found[1] or found[2] for found in _FUNCTION.finditer(text)))
-
-
-def _near(name: str, names: list[str]) -> str:
+def _near(name: str) -> str:
+    text = gdb.execute(f"info functions -q ^{name[0]}", to_string=True)
+    names = list(dict.fromkeys(found[1] or found[2] for found in _FUNCTION.finditer(text)))
     found = difflib.get_close_matches(name, names, 3)
     return f"; did you mean {' or '.join(found)}?" if found else "; `info functions` lists those that it has"
