@@ -16,6 +16,7 @@ from mopsus.interactive.gdb.developer import DeveloperPoints
 from mopsus.interactive.gdb.places import wrong_with
 from mopsus.interactive.gdb.points import CodePoint, Point, ReturnPoint
 from mopsus.interactive.gdb.readings import forget_functions, program_counter
+from mopsus.interactive.gdb.trap import Trap
 from mopsus.interactive.gdb.values import to_python
 from mopsus.interactive.gdb.watches import WatchPoint
 from mopsus.model import Place, PlaceKind, Reading
@@ -40,9 +41,10 @@ class GdbDebugger(Debugger):
         self._developer = DeveloperPoints()
         self._began = time.monotonic()
         self._told: Place | None = None
+        self._address: int | None = None
         self._stop_soon = False
         self._next: str | None = None
-        gdb.events.new_objfile.connect(lambda _: forget_functions())
+        gdb.events.new_objfile.connect(lambda _: self._code_loaded())
 
     # ---- points
 
@@ -63,7 +65,7 @@ class GdbDebugger(Debugger):
 
     def developer_stops_here(self) -> bool:
         watched = self._told.what if self._told is not None and self._told.kind in _WATCHED else None
-        return self._developer.stop_here(watched)
+        return self._developer.stop_here(self.get_pc, watched)
 
     def _make(self, place: Place) -> Point:
         try:
@@ -75,18 +77,18 @@ class GdbDebugger(Debugger):
         except gdb.error as error:
             raise PlaceError(f"{place.kind} {place.what}: {error}", hint="check its name") from error
 
-    def _tell(self, place: Place, read: Read) -> bool:
+    def _tell(self, place: Place, read: Read, address: int | None) -> bool:
         """The program has reached a place: from within `stop` of a breakpoint of GDB's."""
         if self.driver is None:
             return False
-        self._told = place
+        self._told, self._address = place, address
         try:
             stop = self.driver.reached(place, read)
         except KeyboardInterrupt:
             self.write("interrupted")
             stop = True
         finally:
-            self._told = None
+            self._told = self._address = None
         return stop or self._stop_soon
 
     def _warn(self, text: str) -> None:
@@ -100,7 +102,7 @@ class GdbDebugger(Debugger):
         if thread is None:
             return Where(None, None, None, elapsed)
         returned = self._told is not None and self._told.kind is PlaceKind.CALL and self._told.after
-        location, function = _described(program_counter() - returned)  # the line of the call, not the one behind it
+        location, function = _described(self.get_pc() - returned)  # the line of the call, not the one behind it
         return Where(location or _called_from(), function, thread.num, elapsed)
 
     def get(self, expression: str) -> object:
@@ -126,7 +128,7 @@ class GdbDebugger(Debugger):
             raise DebuggerError(str(error), hint="check the address") from error
 
     def get_pc(self) -> int:
-        return program_counter()
+        return program_counter() if self._address is None else self._address
 
     def set_pc(self, address: int) -> None:
         self.execute(f"set var $pc = {address}")
@@ -159,6 +161,11 @@ class GdbDebugger(Debugger):
     def began(self) -> None:
         """The program begins now."""
         self._began = time.monotonic()
+        self._code_loaded()
+
+    def _code_loaded(self) -> None:
+        Trap.loads += 1
+        forget_functions()
 
     def take_next(self) -> str | None:
         """The command that was asked for by `go_on` or `step`, once everything is told."""

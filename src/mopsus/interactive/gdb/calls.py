@@ -32,8 +32,8 @@ class OpenCall:
     owner: object
     address: int
     stack: int
-    returned: Callable[[], bool]
-    """Called in the frame of the caller; true: stop."""
+    returned: Callable[[int], bool]
+    """Called in the frame of the caller with the address there; true: stop."""
 
 
 class Calls:
@@ -44,7 +44,7 @@ class Calls:
         self._sites: dict[int, Trap] = {}
         self._leaving: list[Trap] = []
 
-    def entered(self, owner: object, frame: gdb.Frame, returned: Callable[[], bool]) -> bool:
+    def entered(self, owner: object, frame: gdb.Frame, returned: Callable[[int], bool]) -> bool:
         """The function of `frame` was entered. False: nobody will ever see it return, because it is inlined or the
         stack cannot be followed."""
         caller = _caller(frame)
@@ -106,7 +106,7 @@ class Calls:
             # Whatever is above it was left in a way that we do not see, or runs on another stack.
             done = [call for call in reversed(calls) if _returns(call, address, stack)]
             calls[:] = [call for call in calls if call not in done]
-        stops = [call.returned() for call in done]
+        stops = [call.returned(address) for call in done]
         return any(stops)
 
     def _jumped(self) -> bool:

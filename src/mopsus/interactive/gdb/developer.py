@@ -11,8 +11,6 @@ from collections.abc import Callable
 
 import gdb
 
-from mopsus.interactive.gdb.readings import program_counter
-
 _GOING_ON = ("continue", "step", "next", "stepi", "nexti", "finish", "until", "advance", "jump", "signal")
 _BEGINNING = ("run", "start", "starti")
 _ENDING = ("kill", "detach")
@@ -27,12 +25,12 @@ class DeveloperPoints:
         self._spent: set[int] = set()
         gdb.events.breakpoint_modified.connect(self._modified)
 
-    def stop_here(self, expression: str | None = None) -> bool:
+    def stop_here(self, where: Callable[[], int], expression: str | None = None) -> bool:
         """Will one of them stop the program where it is, or, if `expression` is given, for a change of that?"""
         points = [point for point in developer_points() if point.enabled and not point.pending]
         if not points:
             return False
-        address = program_counter()
+        address = where()
         return any(self._stops(point) for point in points if _is_at(point, address, expression))
 
     def _stops(self, point: gdb.Breakpoint) -> bool:

@@ -14,8 +14,8 @@ from mopsus.interactive.gdb.readings import Hit
 from mopsus.interactive.gdb.trap import Trap
 from mopsus.model import Place, PlaceKind, Reading
 
-Tell = Callable[[Place, Read], bool]
-"""Tells the driver that a place was reached; true: stop."""
+Tell = Callable[[Place, Read, "int | None"], bool]
+"""Tells the driver that a place was reached, at which address if that is known; true: stop."""
 
 
 class Point(Protocol):
@@ -41,7 +41,7 @@ class CodePoint:
         self._trap.enabled = False
 
     def _hit(self) -> bool:
-        return self._tell(self._place, Hit())
+        return self._tell(self._place, Hit(), self._trap.address)
 
 
 class ReturnPoint:
@@ -82,11 +82,11 @@ class ReturnPoint:
         function = frame.function()
         kind = None if function is None or function.type is None else function.type.target()
 
-        def returned() -> bool:
+        def returned(address: int) -> bool:
             if not self._trap.enabled:
                 return False
             hit.returned(lambda: convention.result(kind, gdb.selected_frame()))
-            return self._tell(self._place, hit)
+            return self._tell(self._place, hit, address)
 
         if not self._calls.entered(self, frame, returned) and not self._warned:
             self._warned = True

@@ -17,6 +17,8 @@ class Trap(gdb.Breakpoint):
     """Calls `action` whenever it is hit; the program stays stopped, silently, if that gives true."""
 
     _all: ClassVar[set[Trap]] = set()
+    loads: ClassVar[int] = 0
+    """Grows whenever code was loaded, so that places may have moved."""
 
     def __init__(self, spec: str, action: Callable[[], bool], watch: int | None = None) -> None:
         if watch is None:
@@ -26,7 +28,18 @@ class Trap(gdb.Breakpoint):
             super().__init__(spec, gdb.BP_WATCHPOINT, wp_class=watch, internal=True)
         self.silent = True
         self.action = action
+        self._address: int | None = None
+        self._known = -1
         self._all.add(self)
+
+    @property
+    def address(self) -> int | None:
+        """Where it stands, if that is one place only. To ask GDB where the program is costs more than to know."""
+        if self._known != Trap.loads:
+            self._known = Trap.loads
+            places = self.locations
+            self._address = places[0].address if len(places) == 1 else None
+        return self._address
 
     def stop(self) -> bool:
         return self.action()

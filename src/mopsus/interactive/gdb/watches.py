@@ -110,7 +110,7 @@ class WatchPoint:
             self._active[-1].trap.enabled = False
         self._active.append(watched)
 
-        def returned() -> bool:
+        def returned(_: int) -> bool:
             if watched in self._active:
                 watched.trap.discard()
                 self._active.remove(watched)
@@ -144,7 +144,7 @@ class WatchPoint:
         new = gdb.parse_and_eval(watched.expression)
         new.fetch_lazy()
         watched.value = new
-        return self._tell(self._place, Hit(lambda: new if self._place.after else old))
+        return self._tell(self._place, Hit(lambda: new if self._place.after else old), None)
 
 
 def _anchored(expression: str) -> str:
