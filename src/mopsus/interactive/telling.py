@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from mopsus.interactive.debugger import Where
 from mopsus.interactive.watch import Move, Watch
 from mopsus.model import Acceptance, MopsusError, Verdict
-from mopsus.model.text import printable, show_binding, show_value
+from mopsus.model.text import printable, short_path, show_binding, show_value
 from mopsus.verdict import explain, plain_text
 
 MOST_SLICES = 20
@@ -97,7 +97,7 @@ def where_text(where: Where | None) -> str:
     """`queue.c:12 in queue_push, thread 2`."""
     if where is None:
         return "a place not known"
-    place = where.location or "a place without source"
+    place = short_path(where.location) if where.location else "a place without source"
     function = f" in {where.function}" if where.function else ""
     thread = f", thread {where.thread}" if where.thread not in (None, 1) else ""
     return printable(f"{place}{function}{thread}")

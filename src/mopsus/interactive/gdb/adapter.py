@@ -225,7 +225,7 @@ def _evaluate(expression: str) -> gdb.Value:
 def _described(address: int) -> tuple[str | None, str | None]:
     """The line and the function of an address in the code."""
     place = gdb.find_pc_line(address)
-    location = f"{place.symtab.filename}:{place.line}" if place.symtab is not None else None
+    location = f"{place.symtab.fullname()}:{place.line}" if place.symtab is not None else None
     block = gdb.block_for_pc(address)
     while block is not None and block.function is None:
         block = block.superblock
@@ -242,7 +242,7 @@ def _called_from() -> str | None:
         frame = caller
         place = frame.find_sal()
         if place.symtab is not None:
-            return f"{place.symtab.filename}:{place.line}"
+            return f"{place.symtab.fullname()}:{place.line}"
     return None
 
 

@@ -20,6 +20,7 @@ from mopsus.interactive.python.sensor import make_sensor
 from mopsus.interactive.python.signals import Signals
 from mopsus.interactive.python.values import Values, assign, evaluate
 from mopsus.model import Place, PlaceKind, Reading
+from mopsus.model.text import short_path
 
 
 class Host(Protocol):
@@ -140,7 +141,7 @@ class PythonDebugger(Debugger):
     # ---- the program
 
     def where(self) -> Where:
-        elapsed = time.monotonic() - self._begun
+        elapsed = round(time.monotonic() - self._begun, 6)
         frame = self._frame
         thread = threading.current_thread()
         name = None if thread is threading.main_thread() else thread.name
@@ -188,8 +189,8 @@ class PythonDebugger(Debugger):
         if self._frame is None:
             return []
         frames = [frame for frame, _ in reversed(self._prompt.get_stack(self._frame, None)[0])]
-        shown = [f"#{number} {frame.f_code.co_qualname} at {_location(frame)}" for number, frame in enumerate(frames)]
-        return shown[:limit]
+        places = [(frame.f_code.co_qualname, short_path(_location(frame))) for frame in frames]
+        return [f"#{number} {function} at {place}" for number, (function, place) in enumerate(places[:limit])]
 
     # ---- its course
 
