@@ -80,7 +80,8 @@ class ToyDebugger(Debugger):
         self.watches: set[tuple[str, str]] = set()
         self._handled: set[object] = set()
         self._told: list[object] = []
-        self._running = self._soon = self._stepping = False
+        self._last_stage = 0
+        self.going = self._soon = self._stepping = False
         self.commands: list[str] = []
         self.checkpoints_fail = False
 
@@ -154,7 +155,9 @@ class ToyDebugger(Debugger):
         return self.program.pc
 
     def set_pc(self, address: int) -> None:
-        self.program.pc = address
+        if address != self.program.pc:
+            self.program.pc = address
+            self._handled.clear()
 
     def backtrace(self, limit: int = 20) -> list[str]:
         return [f"#0 toy:{self.program.pc}"]
@@ -162,19 +165,23 @@ class ToyDebugger(Debugger):
     # ---- its course
 
     def go_on(self) -> None:
-        self._running = True
+        self.going = True
 
     def interrupt(self) -> None:
-        self._running = False
+        self.going = False
 
     def stop_soon(self) -> None:
         self._soon = True
 
     def cont(self) -> None:
-        """The developer says `continue`."""
+        """The developer says `continue`: one of their points that is here since comes first."""
+        developer = self._developer_points()
+        if developer and self._stage_of_developer(developer) <= self._last_stage:
+            self._handled.update(developer)
+            return
         if self.driver.resuming():
             return
-        self._running = True
+        self.going = True
         self._course()
 
     def step(self) -> None:
@@ -182,20 +189,20 @@ class ToyDebugger(Debugger):
         keep them from it."""
         if self.driver.resuming():
             return
-        self._running = self._stepping = True
+        self.going = self._stepping = True
         self._course(1)
         self._stepping = False
 
     def _course(self, most: int | None = None) -> None:
         done = 0
-        while self._running and not self.ended:
+        while self.going and not self.ended:
             if self.fuel == 0:
-                self._running = False
+                self.going = False
                 return
             if self._instruction():
                 done += 1
                 if done == most:
-                    self._running = False
+                    self.going = False
                     self.driver.stopped()
 
     def _instruction(self) -> bool:
@@ -208,7 +215,7 @@ class ToyDebugger(Debugger):
         if developer or place is not None:
             stay = self._tell(place, developer)
             if stay or self._soon:
-                self._soon = self._running = False
+                self._soon = self.going = False
                 self.driver.stopped()
             return False
         program = self.program
@@ -224,6 +231,7 @@ class ToyDebugger(Debugger):
         return True
 
     def _tell(self, place: Place | None, developer: list[object]) -> bool:
+        self._last_stage = self._stage_of_developer(developer) if place is None else self._stage(place)
         if developer and (place is None or self._stage(place) != self._stage_of_developer(developer)):
             self._handled.update(developer)
             return True
@@ -313,13 +321,12 @@ class ToyDebugger(Debugger):
             raise CheckpointError("the toy is broken", hint="mend it")
         with self._bare():
             program = self.program
-            handled = {each for each in self._handled if isinstance(each, Place)}
-            return list(program.code), dict(program.data), program.pc, handled
+            return list(program.code), dict(program.data), program.pc, set(self._handled), self._last_stage
 
     def restore(self, saved: object) -> None:
         assert not self._points
         assert isinstance(saved, tuple)
-        code, data, self.program.pc, handled = saved
+        code, data, self.program.pc, handled, self._last_stage = saved
         self._original.clear()
         self.program.code[:] = code
         self.program.data = dict(data)

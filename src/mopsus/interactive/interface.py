@@ -12,8 +12,7 @@ from mopsus.model.guarded import INITIAL
 if TYPE_CHECKING:
     from mopsus.interactive.session import Session
     from mopsus.interactive.watch import Move, Watch
-
-    Slice = Any
+    from mopsus.monitor import Slice
 
 EVENT_TYPES = ("state_changed", "transition_taken", "event_applied")
 

@@ -70,6 +70,7 @@ class Session:
         self._numbers = 0
         self._status: int | None = None
         self._error: str | None = None
+        self._wrong: set[Place] = set()
         self._time = 0.0
         self._faults: set[tuple[str, int | None]] = set()
         self._suspended: str | None = None
@@ -225,6 +226,11 @@ class Session:
         else:
             action()
 
+    def step(self) -> None:
+        """Make one step, and stay there."""
+        self.debugger.step()
+        self.suspend("a step of a scenario is made")
+
     def checkpoint(self) -> int:
         """Save the program and every monitor; the number of the checkpoint."""
         return self.checkpoints.take().number
@@ -314,11 +320,15 @@ class Session:
 
     def _check_places(self, watch: Watch) -> None:
         places = [place for place, _ in watch.offers()]
-        wrong = [text for place in places if place.kind is not PlaceKind.END and (text := self.debugger.known(place))]
-        for text in wrong:
+        wrong = {
+            place: text for place in places if place.kind is not PlaceKind.END and (text := self.debugger.known(place))
+        }
+        self._wrong |= wrong.keys()
+        for text in wrong.values():
             self.warn(f"{watch.spec.name}: {text}")
         if wrong and len(wrong) == len(places):
-            self._error = f"no event of {watch.spec.name} can happen in this program: {wrong[0]}"
+            why = next(iter(wrong.values()))
+            self._error = f"no event of {watch.spec.name} can happen in this program: {why}"
             self.suspend(self._error)
 
     def _arrive(self, place: Place, read: Read, scenarios_done: bool = False) -> None:
@@ -420,4 +430,5 @@ class Session:
         self.verdicts.append(verdict)
 
     def _refused(self, place: Place, error: PlaceError) -> None:
-        self.warn(telling.error_text(error))
+        if place not in self._wrong:  # otherwise it was told at the start
+            self.warn(telling.error_text(error))

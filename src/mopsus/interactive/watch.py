@@ -92,7 +92,7 @@ class Watch:
     def refresh(self) -> bool:
         """Has the set of events that it needs changed since the last call?"""
         needed = self.monitor.needed() if self.active else frozenset()
-        if needed == self._needed:
+        if needed is self._needed:  # it is the same object while nothing has changed
             return False
         self._needed = needed
         at = {
@@ -195,12 +195,14 @@ class Watch:
     def _make(self) -> Monitor:
         monitor = Monitor(self._compiled, self._verdict, history=self._history, allow_code=self._allow_code)
         monitor.use_functions(self.functions)
-        monitor.on_change = self._changed
+        if self._acceptances:  # a machine of another kind changes when it says something: see `_verdict`
+            monitor.on_change = self._changed
         monitor.on_unmatched = self._unmatched
         return monitor
 
     def _changed(self, change: Change) -> None:
         states = self._acceptances[change.property]
+        assert change.old is not None
         move = Move(change.old, change.new, states[change.old], states[change.new], change.binding, change)
         self._moves.append(move)
 

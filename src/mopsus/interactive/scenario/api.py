@@ -45,7 +45,7 @@ class Api:
 
     def step(self) -> None:
         """One line, once what is being told is done; then the program stands still."""
-        self._session.later(self._debugger.step)
+        self._session.later(self._session.step)
 
     def after_breakpoint(self, callback: Callback) -> None:
         """Call this as soon as the debugger has done all it does at this point."""
