@@ -11,6 +11,7 @@ import gdb
 
 from mopsus.interactive.debugger import Debugger, DebuggerError, Driver, PlaceError, Read, Where
 from mopsus.interactive.gdb.calls import Calls
+from mopsus.interactive.gdb.catch import CAUGHT, catch_point, wrong_with_caught
 from mopsus.interactive.gdb.checkpoint import ProgramCheckpoints
 from mopsus.interactive.gdb.developer import DeveloperPoints
 from mopsus.interactive.gdb.places import wrong_with
@@ -61,7 +62,7 @@ class GdbDebugger(Debugger):
             self._points[place].disable()
 
     def known(self, place: Place) -> str | None:
-        return wrong_with(place)
+        return wrong_with_caught(place) if place.kind in CAUGHT else wrong_with(place)
 
     def developer_stops_here(self) -> bool:
         watched = self._told.what if self._told is not None and self._told.kind in _WATCHED else None
@@ -71,6 +72,8 @@ class GdbDebugger(Debugger):
         try:
             if place.kind in _WATCHED:
                 return WatchPoint(place, self._tell, self.calls, self._warn)
+            if place.kind in CAUGHT:
+                return catch_point(place, self._tell)
             if place.kind is PlaceKind.CALL and place.after:
                 return ReturnPoint(place, self._tell, self.calls, self._warn)
             return CodePoint(place, self._tell)
@@ -79,7 +82,7 @@ class GdbDebugger(Debugger):
 
     def _tell(self, place: Place, read: Read, address: int | None) -> bool:
         """The program has reached a place: from within `stop` of a breakpoint of GDB's."""
-        if self.driver is None:
+        if self.driver is None or self.checkpoints.busy:
             return False
         self._told, self._address = place, address
         try:

@@ -55,8 +55,10 @@ class DeveloperPoints:
 
 
 def developer_points() -> list[gdb.Breakpoint]:
-    """Those of the developer: internal ones have negative numbers."""
-    return [point for point in gdb.breakpoints() if point.number > 0]
+    """Those of the developer: ours have negative numbers, or a condition that calls us."""
+    return [
+        point for point in gdb.breakpoints() if point.number > 0 and not (point.condition or "").startswith("$_mopsus_")
+    ]
 
 
 def _is_at(point: gdb.Breakpoint, address: int, expression: str | None) -> bool:
