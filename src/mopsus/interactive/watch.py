@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mopsus.interactive.arrivals import Arrival, arrivals_of
 from mopsus.interactive.debugger import Read, Where
+from mopsus.interactive.remembered import Remembered
 from mopsus.logics import compile_spec
 from mopsus.model import (
     Acceptance,
@@ -80,6 +81,7 @@ class Watch:
         self._arrivals = arrivals_of(spec)
         self._at: dict[Place, tuple[Arrival, ...]] = {}
         self._needed: frozenset[str] | None = None
+        self._remembered = Remembered()
         self.monitor = self._make()
 
     # ---- its events
@@ -118,7 +120,9 @@ class Watch:
     def deliver(self, arrival: Arrival, values: Mapping[str, object], where: Where) -> None:
         """The event happens now."""
         core, _ = self.monitor.inside()
-        core.row(arrival.number, tuple(values.values()), where.time, where.thread, where.location or "", False, 0)
+        given = tuple(values.values())
+        row = self._remembered.add(arrival.names[arrival.slicing :], given[arrival.slicing :])
+        core.row(arrival.number, given, where.time, where.thread, where.location or "", False, row)
 
     # ---- what its instances did
 
@@ -207,6 +211,7 @@ class Watch:
         self._moves.append(move)
 
     def _verdict(self, verdict: Verdict) -> None:
+        verdict = self._remembered.complete(verdict)
         if verdict.property not in self._acceptances:
             entered = Acceptance.NON_ACCEPTING if verdict.violation else Acceptance.ACCEPTING
             self._moves.append(Move(None, verdict.category, Acceptance.NEUTRAL, entered, verdict.binding))

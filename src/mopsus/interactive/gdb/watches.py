@@ -32,7 +32,8 @@ _CLASSES = {
 }
 _HARDWARE = 4
 """Watchpoints that the processor has."""
-_NAME = re.compile(r"(?<![\w.>$])[A-Za-z_]\w*")
+_NAME = re.compile(r"(?<![\w.>$])(?<!struct )(?<!union )(?<!enum )(?<!class )[A-Za-z_]\w*")
+"""A name that may be a variable's: no member's, and no type's that says so."""
 _LOCAL = re.compile(r"(\w+)::(\w.*)")
 _numbers = count(1)
 
