@@ -170,3 +170,20 @@ def test_a_step_of_a_scenario_is_made_after_the_point():
     _, debugger = run("on entering state bad { step() }")
     assert debugger.program.pc == 2
     assert debugger.program.data["x"] == 3
+
+
+def test_a_reaction_to_a_state_that_is_not_there_is_told():
+    session, _ = run("on entering state bat { pass }")
+    (warning,) = session.warnings
+    assert "the property has no state 'bat', so this reaction never runs" in warning
+    assert "did you mean 'bad'?" in warning
+
+
+def test_a_stop_by_a_scenario_shows_how_it_came_to_that():
+    _, debugger = run("on entering state bad { suspend_execution() }", TWICE.replace("seen = x", "seen = one"))
+    assert debugger.lines[-1].splitlines()[:4] == [
+        "Stopped: the scenario of Twice stops the program here",
+        "  at toy:1",
+        "  Twice: bad at toy:1",
+        "        1-3. turn(seen=1)  at toy:1",
+    ]

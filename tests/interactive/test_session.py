@@ -247,7 +247,20 @@ def test_what_a_session_says():
     assert "Event: turn{'seen': 0}" in text
     assert "Current state (monitor #1):\n  Slice 0 None: init (from init) [accepting]\n    times: 1" in text
     assert "  Slice 0 None: bad (from init) [non-accepting]" in text
-    assert "Twice: bad at toy:1\n   1. turn()  at toy:1" in text
-    assert "Stopped: Twice: bad at toy:1\n  at toy:1\n  monitor #1 Twice: bad" in text
+    stop = [line for line in debugger.lines if line.startswith("Stopped")]
+    assert stop == [
+        "Stopped: Twice: bad at toy:1\n  at toy:1\n          1. turn(seen=0)  at toy:1\n"
+        "          2. turn(seen=1)  at toy:1\n          3. turn(seen=2)  at toy:1\n  monitor #1 Twice: bad\n"
+        "Go on, step, or look around as ever; `verde help` lists the commands for monitors."
+    ]
     assert isinstance(session, Session)
     assert isinstance(debugger, ToyDebugger)
+
+
+def test_a_fault_in_a_guard_is_told_once_and_counted():
+    session, debugger = start(counting(), TWICE.replace("return times < 2", "return 1 / 0"))
+    debugger.cont()
+    assert debugger.ended
+    assert session.outcome().warnings == ("property Twice: ZeroDivisionError: division by zero",)
+    assert session.outcome().stats["Twice"]["faults"] == 3
+    assert sum("ZeroDivisionError" in line for line in debugger.lines) == 2  # the traceback, and the warning

@@ -32,6 +32,7 @@ from mopsus.interactive.trace import Recorder
 from mopsus.interactive.watch import Move, Watch
 from mopsus.model import MopsusError, Place, PlaceKind, Reading, ReadingKind, Spec, Unavailable, Verdict
 from mopsus.model.verdict import HISTORY
+from mopsus.spec import render
 
 END = Place(PlaceKind.END)
 
@@ -76,6 +77,7 @@ class Session:
         self._suspended: str | None = None
         self._stop: Stop | None = None
         self._told = True
+        self._said: list[tuple[Watch, Verdict]] = []
         self._later: deque[Callable[[], object]] = deque()
         self._telling = False
         self._passing = False
@@ -96,7 +98,8 @@ class Session:
         watch = Watch(
             self.next_number() if number is None else number,
             spec,
-            self._verdict,
+            self.verdicts.append,
+            lambda error: self.fault(error, f"property {spec.name}"),
             history=self.history,
             allow_code=self.allow_code,
             quiet=quiet,
@@ -105,7 +108,7 @@ class Session:
         if functions is not None:
             watch.use_functions(functions)
         if scenario is not None:
-            watch.scenario = Engine(scenario, self, watch)
+            self.use_scenario(watch, scenario)
         if self._record is not None:
             watch.recorder = Recorder.beside(
                 self._record, spec, [each.recorder for each in self.watches if each.recorder]
@@ -135,7 +138,9 @@ class Session:
         if watch.scenario is not None:
             self.points.want(watch.scenario, ())
         watch.scenario = Engine(scenario, self, watch)
-        if self.started:
+        for warning in scenario.unknown_states(watch.reachable()):
+            self.warn(render(warning))
+        if self.started and watch in self.watches:
             watch.scenario.begin()
 
     def start(self) -> bool:
@@ -275,8 +280,8 @@ class Session:
             self.warnings[text] = None
             self.tell(f"warning: {text}")
 
-    def fault(self, error: Exception, whose: str) -> None:
-        """Tell of an error in the code of a scenario or callback, once for each place in it."""
+    def fault(self, error: BaseException, whose: str) -> None:
+        """Tell of an error in the code of a property, scenario or callback, once for each place in it."""
         frames = traceback.extract_tb(error.__traceback__)
         place = (frames[-1].filename, frames[-1].lineno) if frames else ("", 0)
         if place not in self._faults:
@@ -372,17 +377,19 @@ class Session:
             self._react(watch, moves)
             if watch.step_by_step:
                 self.suspend(f"a step of monitor #{watch.number}")
+        if self._suspended is None or place == END:
+            for _, verdict in self._said:
+                self.tell(str(verdict))
+            self._said.clear()
 
     def _react(self, watch: Watch, moves: Sequence[Move]) -> None:
         verdicts = watch.take_verdicts()
+        self._said += [(watch, verdict) for verdict in verdicts]
         if watch.scenario is not None:
             for move in moves:
                 watch.scenario.react(move)
-            for verdict in verdicts:
-                self.tell(str(verdict))
             return
         for verdict in verdicts:
-            self.tell(telling.verdict_text(verdict, watch, self.history))
             if verdict.violation:
                 self.suspend(str(verdict))
 
@@ -424,10 +431,9 @@ class Session:
         self._told = True
         where = self.debugger.where()
         self._stop = Stop(self._suspended, where.location, tuple(self.debugger.backtrace()))
-        self.tell(telling.stop_text(self._suspended, where, self.watches, list(self.checkpoints)))
-
-    def _verdict(self, verdict: Verdict) -> None:
-        self.verdicts.append(verdict)
+        said, self._said = self._said, []
+        checkpoints = list(self.checkpoints)
+        self.tell(telling.stop_text(self._suspended, where, said, self.watches, checkpoints, self.history))
 
     def _refused(self, place: Place, error: PlaceError) -> None:
         if place not in self._wrong:  # otherwise it was told at the start

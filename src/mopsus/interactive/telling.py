@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from typing import Any, Protocol
 
 from mopsus.interactive.debugger import Where
 from mopsus.interactive.watch import Move, Watch
-from mopsus.model import Acceptance, MopsusError, Verdict
-from mopsus.model.text import printable, short_path, show_binding, show_value
-from mopsus.verdict import explain, plain_text
+from mopsus.model import Acceptance, MopsusError, Verdict, WitnessEvent
+from mopsus.model.text import printable, short_path, show_binding, show_place, show_value
+from mopsus.verdict import explain
 
 MOST_SLICES = 20
 """More than these are only counted: a dump at every event must stay readable."""
@@ -72,20 +73,41 @@ def states_line(watch: Watch) -> str:
     return f"{printable(watch.spec.name)}: {shown or 'nothing yet'}"
 
 
-def verdict_text(verdict: Verdict, watch: Watch, history: int) -> str:
-    """A verdict, and the events that led to it."""
-    return plain_text(explain(verdict, watch.machine(verdict.property), history, watch.spec))
-
-
-def stop_text(reason: str, where: Where, watches: Iterable[Watch], checkpoints: Sequence[Saved]) -> str:
-    """Why the program stands still, where, in which states the monitors are, and what can be done."""
+def stop_text(
+    reason: str,
+    where: Where,
+    verdicts: Iterable[tuple[Watch, Verdict]],
+    watches: Iterable[Watch],
+    checkpoints: Sequence[Saved],
+    history: int,
+) -> str:
+    """Why the program stands still, where, how it came to that, in which states the monitors are, what can be done."""
     lines = [f"Stopped: {reason}", f"  at {where_text(where)}"]
+    for watch, verdict in verdicts:
+        explained = explain(verdict, watch.machine(verdict.property), history, watch.spec)
+        lines += [f"  {explained.message}"] if explained.message != reason else []
+        lines += _witness([step.event for step in explained.steps])
+        lines += [f"  {remark}" for remark in explained.remarks]
     lines += [f"  monitor #{watch.number} {states_line(watch)}" for watch in watches]
     lines += [f"  {checkpoint_line(each)}" for each in checkpoints]
     advice = "Go on, step, or look around as ever"
     if checkpoints:
         advice += f"; `verde checkpoint-restart {checkpoints[-1].number}` goes back"
     return "\n".join([*lines, f"{advice}; `verde help` lists the commands for monitors."])
+
+
+def _witness(events: Sequence[WitnessEvent]) -> list[str]:
+    """A line for each event, and one for all in a row that differ in time only."""
+    lines = []
+    first = 1
+    for shown, same in groupby(
+        f"{printable(event.event)}({show_binding(event.binding)})  at {show_place(event)}" for event in events
+    ):
+        count = len(list(same))
+        numbers = str(first) if count == 1 else f"{first}-{first + count - 1}"
+        lines.append(f"    {numbers:>7}. {shown}")
+        first += count
+    return lines
 
 
 def checkpoint_line(saved: Saved) -> str:

@@ -51,6 +51,7 @@ class Watch:
         number: int,
         spec: Spec,
         on_verdict: Callable[[Verdict], object],
+        on_fault: Callable[[BaseException], object],
         *,
         history: int,
         allow_code: bool = True,
@@ -71,7 +72,7 @@ class Watch:
         self._verdicts: list[Verdict] = []
         self._history, self._allow_code = history, allow_code
         self._unmatched: Callable[..., object] | None = None
-        self._on_verdict = on_verdict
+        self._on_verdict, self._on_fault = on_verdict, on_fault
         self._compiled = compile_spec(spec)
         self._acceptances = {
             declared.name: {state.name: state.acceptance for state in machine.states}
@@ -145,6 +146,12 @@ class Watch:
         """The states of its guarded machines; none if it has none."""
         return {name: each for states in self._acceptances.values() for name, each in states.items()}
 
+    def reachable(self) -> frozenset[str]:
+        """The names of states that a scenario can react to: of a machine without, the categories of its verdicts."""
+        return frozenset(
+            [*self.states(), INITIAL, *(each for machine in self._compiled.machines for each in machine.goal)]
+        )
+
     def machine(self, property: str) -> Machine:
         """What a property was made into."""
         names = [declared.name for declared in self.spec.properties]
@@ -201,7 +208,7 @@ class Watch:
         monitor.use_functions(self.functions)
         if self._acceptances:  # a machine of another kind changes when it says something: see `_verdict`
             monitor.on_change = self._changed
-        monitor.on_unmatched = self._unmatched
+        monitor.on_unmatched, monitor.on_fault = self._unmatched, self._on_fault
         return monitor
 
     def _changed(self, change: Change) -> None:

@@ -117,6 +117,8 @@ class Monitor:
         self._copies: Variables | None = None  # while a checkpoint is taken or put back
         self._on_change: OnChange | None = None
         self._on_unmatched: OnUnmatched | None = None
+        self.on_fault: Callable[[BaseException], object] | None = None
+        """Told of every error in code of the spec, which is logged otherwise."""
         self._compile_code()
         self._core = self._make_core(history)
 
@@ -586,7 +588,9 @@ class Monitor:
         frames = traceback.extract_tb(error.__traceback__)
         where = (frames[-1].filename, frames[-1].lineno or 0) if frames else ("", 0)
         key = (*where, type(error).__name__)
-        if key not in self._known_faults:
+        if self.on_fault is not None:
+            self.on_fault(error)
+        elif key not in self._known_faults:
             self._known_faults.add(key)
             _log.error("fault in a monitor of %s", self.spec.name, exc_info=error)
 
