@@ -85,6 +85,7 @@ class Model:
         self.restored = [0] * len(self.machines)
         self.later: deque[tuple[int, Command, str | None, str]] = deque()
         self.suspended = False
+        self.arrived = self.program.pc
 
     # ---- Irv.Init
 
@@ -122,8 +123,15 @@ class Model:
             bare.code[address] = instruction
         return bare.accesses()
 
+    def arrive(self) -> None:
+        """Whoever was moved elsewhere, and not back, has arrived there."""
+        if self.arrived != self.program.pc:
+            self.arrived = self.program.pc
+            self.handled.clear()
+
     def candidates(self) -> list[tuple[object, str]]:
         """The points that fire at this instruction, in their order: breakpoints, then watchpoints."""
+        self.arrive()
         here = [point for point in self.points() if point not in self.handled]
         breaks = [point for point in here if point[0] == self.program.pc]
         if breaks:
@@ -169,6 +177,7 @@ class Model:
             program.code[address] = BREAK
         self.fuel -= 1
         self.handled.clear()
+        self.arrived = program.pc
         return True
 
     # ---- Irv.ExecPoint, Irv.ExecEvent
@@ -256,6 +265,7 @@ class Model:
     # ---- Ckpt, Restore
 
     def checkpoint(self) -> int:
+        self.arrive()
         number = next(n for n in range(len(self.saved) + 1) if n not in self.saved)
         code = list(self.program.code)
         for address, instruction in self.original.items():
@@ -270,7 +280,7 @@ class Model:
         self.program.data = dict(saved.data)
         self.program.pc = saved.pc
         self.states = list(saved.states)
-        self.handled = set(saved.handled)
+        self.handled, self.arrived = set(saved.handled), saved.pc
         self.ended = False
         self.instrument()
 
@@ -289,9 +299,7 @@ class Model:
         self.interactive = True
 
     def set_pc(self, address: int) -> None:
-        if address != self.program.pc:
-            self.program.pc = address
-            self.handled.clear()
+        self.program.pc = address
 
     def set_point(self, where: object) -> None:
         self.developer.add(where)

@@ -223,3 +223,70 @@ def test_a_session_follows_the_rules(draw):
         if pair.model.ended or not pair.model.fuel:
             break
         pair.command(*random_developer(draw, program))
+
+
+def plain_run(program: Toy, fuel: int) -> list[tuple[int, tuple[tuple[str, int], ...]]]:
+    """What the program does without any debugger."""
+    executed = []
+    while program.code[program.pc] != STOP and len(executed) < fuel:
+        executed.append((program.pc, tuple(sorted(program.data.items()))))
+        program.run_instruction()
+    return executed
+
+
+@settings(max_examples=300)
+@given(st.randoms(use_true_random=False))
+def test_who_only_observes_changes_nothing(draw):
+    """The program and the program under monitors do the same, whatever points come and go, and no trap is left."""
+    program = random_program(draw)
+    plain = plain_run(deepcopy(program), FUEL)
+    machines = [random_machine(draw, program) for _ in range(draw.randint(1, 2))]
+    scenarios = [random_scenario(draw, program, OBSERVING) if draw.random() < 0.8 else None for _ in machines]
+    pair = Pair(program, machines, scenarios)
+    while not pair.debugger.ended and pair.debugger.fuel:
+        pair.command("cont", None)
+    assert pair.debugger.executed == plain
+    pair.session.close()
+    assert pair.debugger.program.code == program.code
+
+
+# What the papers get wrong, as it is decided here.
+
+LOOP = [("put", "n", 3), ("add", "x", "n", "n"), ("loop", "n", 1), STOP]
+
+
+def watched(*places: Place) -> Pair:
+    """A monitor that needs all of these places, always."""
+    events = {f"e{number}": [place] for number, place in enumerate(places)}
+    machine = Machine({"init": dict.fromkeys(events, "init")}, events, {"init": ""})
+    return Pair(Toy(list(LOOP), {"n": 0, "x": 0}), [machine], [None])
+
+
+def test_an_access_fits_a_watchpoint_if_they_have_a_mode_in_common():
+    pair = watched(Place(PlaceKind.READ, "x"), Place(PlaceKind.WRITE, "x"))
+    pair.command("cont", None)
+    assert pair.model.log == ["event 0 e1"] * 3
+
+
+def test_a_trap_stays_while_anybody_has_a_point_there():
+    pair = watched(Place(PlaceKind.LINE, "1"))
+    pair.command("break", 1)
+    pair.command("break", 1)
+    assert pair.debugger.traps == {1}
+    pair.session.close()
+    assert pair.debugger.traps == set()
+
+
+def test_a_point_fires_again_at_every_arrival():
+    pair = watched(Place(PlaceKind.LINE, "1"))
+    pair.command("cont", None)
+    assert pair.model.log == ["event 0 e0"] * 3
+
+
+def test_checkpoints_are_counted_from_0():
+    pair = watched(Place(PlaceKind.LINE, "1"))
+    for _ in range(2):
+        pair.command("ckpt", None)
+    assert sorted(pair.model.saved) == [0, 1]
+    pair.session.discard(0)
+    assert pair.session.checkpoint() == 0

@@ -79,6 +79,7 @@ class ToyDebugger(Debugger):
         """The developer's."""
         self.watches: set[tuple[str, str]] = set()
         self._handled: set[object] = set()
+        self._arrived = program.pc
         self._told: list[object] = []
         self._last_stage = 0
         self.going = self._soon = self._stepping = False
@@ -155,9 +156,7 @@ class ToyDebugger(Debugger):
         return self.program.pc
 
     def set_pc(self, address: int) -> None:
-        if address != self.program.pc:
-            self.program.pc = address
-            self._handled.clear()
+        self.program.pc = address
 
     def backtrace(self, limit: int = 20) -> list[str]:
         return [f"#0 toy:{self.program.pc}"]
@@ -205,6 +204,12 @@ class ToyDebugger(Debugger):
                     self.going = False
                     self.driver.stopped()
 
+    def _arrive(self) -> None:
+        """Whoever was moved elsewhere, and not back, has arrived there."""
+        if self._arrived != self.program.pc:
+            self._arrived = self.program.pc
+            self._handled.clear()
+
     def _instruction(self) -> bool:
         """Tell what is to be told at this instruction, one thing at a time; then run it. True: it has run."""
         developer = self._developer_points()
@@ -228,6 +233,7 @@ class ToyDebugger(Debugger):
             program.run_instruction()
         self.fuel -= 1
         self._handled.clear()
+        self._arrived = program.pc
         return True
 
     def _tell(self, place: Place | None, developer: list[object]) -> bool:
@@ -272,6 +278,7 @@ class ToyDebugger(Debugger):
 
     def _developer_points(self) -> list[object]:
         """Those of the developer that stop the program now: first those at the address, then those of accesses."""
+        self._arrive()
         pc = self.program.pc
         if pc in self.breaks and ("dev", pc) not in self._handled:
             return [("dev", pc)]
@@ -319,6 +326,7 @@ class ToyDebugger(Debugger):
     def checkpoint(self) -> object:
         if self.checkpoints_fail:
             raise CheckpointError("the toy is broken", hint="mend it")
+        self._arrive()
         with self._bare():
             program = self.program
             return list(program.code), dict(program.data), program.pc, set(self._handled), self._last_stage
@@ -330,7 +338,7 @@ class ToyDebugger(Debugger):
         self._original.clear()
         self.program.code[:] = code
         self.program.data = dict(data)
-        self._handled = set(handled)
+        self._handled, self._arrived = set(handled), self.program.pc
         self.ended = False
         self._insert()
 
