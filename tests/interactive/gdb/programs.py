@@ -16,6 +16,7 @@ from mopsus.model import Place, Reading
 
 HERE = Path(__file__).parent
 SOURCES = Path(__file__).parents[3] / "src"
+START = SOURCES / "mopsus" / "interactive" / "gdb" / "start.py"
 
 
 @cache
@@ -31,7 +32,7 @@ def build(source: str, *flags: str, language: str = "c") -> Path:
         file.write_text(text)
         made = folder / f"program.{os.getpid()}"
         compiler = "gcc" if language == "c" else "g++"
-        subprocess.run([compiler, *(flags or ("-g3", "-O0")), file.name, "-o", made.name], cwd=folder, check=True)
+        subprocess.run([compiler, file.name, *(flags or ("-g3", "-O0")), "-o", made.name], cwd=folder, check=True)
         made.rename(program)  # at once, whoever else builds it
     return program
 
@@ -78,3 +79,31 @@ def _place(place: Place) -> list[object]:
 def _reading(reading: Reading) -> list[object]:
     inner = None if reading.inner is None else _reading(reading.inner)
     return [reading.kind.value, reading.text, reading.index, inner, reading.type]
+
+
+def debug(
+    program: Path,
+    properties: str | Sequence[str],
+    *commands: str,
+    scenario: str | None = None,
+    functions: str | None = None,
+) -> str:
+    """What is said when GDB runs a program with these property files loaded; `commands` replace `run`."""
+    texts = [properties] if isinstance(properties, str) else properties
+    with tempfile.TemporaryDirectory() as name:
+        lines = ["set confirm off", f"source {START}"]
+        for number, text in enumerate(texts, 1):
+            file = Path(name) / f"p{number}.{'prop' if 'state init' in text else 'mop'}"
+            file.write_text(textwrap.dedent(text))
+            lines.append(f"verde load-property {file}")
+        for kind, extra in (("scenario", scenario), ("functions", functions)):
+            if extra is not None:
+                file = Path(name) / f"{kind}.{'py' if kind == 'functions' else 'scn'}"
+                file.write_text(textwrap.dedent(extra))
+                lines.append(f"verde load-{kind} {file}")
+        return run_gdb(program, [*lines, *(commands or ("run",))])
+
+
+def events(said: str) -> list[str]:
+    """The events among what was said: `push{'q': 1}`."""
+    return [line.removeprefix("Event: ") for line in said.splitlines() if line.startswith("Event: ")]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import pytest
 from interactive.gdb.programs import build, observe
 
@@ -147,3 +149,14 @@ def test_inlined_functions_are_told_of():
     found = observe(program, {after("twice"): [ARGUMENT]})
     assert [name for name, _ in found] == ["warning", "open calls"]
     assert "inlined" in str(found[0][1][0])
+
+
+def test_a_function_of_the_program_is_meant_and_not_one_of_a_library(tmp_path):
+    (tmp_path / "other.c").write_text(
+        "static int work(int n) { return n; }\nint other(int n) { return work(n) + 1; }\n"
+    )
+    subprocess.run(["gcc", "-g", "-shared", "-fPIC", "other.c", "-o", "libother.so"], cwd=tmp_path, check=True)
+    source = "int other(int n);\nint work(int n) { return n; }\nint main(void) { other(5); work(1); return 0; }"
+    program = build(source, "-g", f"{tmp_path}/libother.so", f"-Wl,-rpath,{tmp_path}")
+    assert observe(program, {before("work"): [ARGUMENT]}) == [("call work", [1]), ("open calls", [0])]
+    assert observe(program, {before("other"): [ARGUMENT]}) == [("call other", [5]), ("open calls", [0])]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import gdb
 
+from mopsus.interactive.gdb.points import main_file
 from mopsus.model import Place, PlaceKind
 
 _FUNCTION = re.compile(r"([\w:~]+)\(|^0x[0-9a-f]+\s+(\S+)$", re.MULTILINE)
@@ -32,7 +33,7 @@ def _wrong_function(name: str) -> str | None:
 
 
 def _wrong_line(where: str) -> str | None:
-    if _exists(where if ":" in where else f"-line {where}") or _may_come():
+    if _exists(where if ":" in where else f"{main_file()}:{where}") or _may_come():
         return None
     if gdb.lookup_global_symbol("main") is None:
         return f"the program was compiled without debug information, so it has no line {where}: compile it with -g"

@@ -100,10 +100,10 @@ def location(place: Place) -> str:
     if place.kind is PlaceKind.CALL:
         return f"-function {place.what.replace('.', '::')}"
     file, _, line = place.what.rpartition(":")
-    return f"-source {file or _main_file()} -line {line}"
+    return f"-source {file or main_file()} -line {line}"
 
 
-def _main_file() -> str:
+def main_file() -> str:
     """The file that a line without one belongs to: the one with `main`, as GDB has it."""
     main = gdb.lookup_global_symbol("main")
     return main.symtab.filename if main is not None and main.symtab is not None else ""

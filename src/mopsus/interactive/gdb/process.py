@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -31,11 +31,13 @@ def begin(order: Mapping[str, Any] | None) -> None:
     course = Course(debugger, session)
     for name in NAMES:
         MonitorCommands(name, session, course)
+    streams = order["streams"] if order is not None else ()
+    speech = os.fdopen(streams[1], "w", buffering=1, closefd=False) if streams else None
+    _replace_execute(speech)
+    if speech is not None:
+        _speak_through(debugger, speech)
     if order is None:
         return
-    streams = order["streams"]
-    if streams:
-        _speak_through(debugger, os.fdopen(streams[1], "w", buffering=1, closefd=False))
     try:
         _load(setup, streams)
         prepare(session, setup)
@@ -51,7 +53,7 @@ def begin(order: Mapping[str, Any] | None) -> None:
         session.tell("Type `run` to start the program, `verde help` for the commands about monitors.")
 
 
-def _load(setup: Setup, streams: tuple[int, int] | list[int]) -> None:
+def _load(setup: Setup, streams: Sequence[int]) -> None:
     """Load the program, to be run as a shell would run it: with its own standard streams, and no variable of GDB's."""
     gdb.execute("set debuginfod enabled off")
     if setup.batch:
@@ -78,21 +80,26 @@ def _quoted(path: str) -> str:
 
 def _speak_through(debugger: GdbDebugger, stream: IO[str]) -> None:
     """What monitors, scenarios and their code say goes to the standard error of `mopsus debug`; GDB's talk does not."""
-    execute = gdb.execute
-
-    def speaking(command: str, from_tty: bool = False, to_string: bool = False) -> str | None:
-        text = execute(command, from_tty, True)
-        if not to_string:
-            stream.write(text)
-            return None
-        return text
 
     def write(text: str) -> None:
         stream.write(f"{text}\n")
 
     sys.stdout = stream
-    gdb.execute = speaking  # type: ignore[assignment]
     debugger.write = write  # type: ignore[method-assign]
+
+
+def _replace_execute(stream: IO[str] | None) -> None:
+    """`gdb.execute` as code of properties calls it. What it prints goes where they speak. And it is a function of
+    Python: that code belongs to no module, without which GDB cannot import what some of its commands need."""
+    execute = gdb.execute
+
+    def execute_and_show(command: str, from_tty: bool = False, to_string: bool = False) -> str | None:
+        if to_string or stream is None:
+            return execute(command, from_tty, to_string)
+        stream.write(execute(command, from_tty, True))
+        return None
+
+    gdb.execute = execute_and_show  # type: ignore[assignment]
 
 
 def _write(setup: Setup, outcome: Outcome) -> None:

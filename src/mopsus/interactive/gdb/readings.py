@@ -1,12 +1,12 @@
-"""Readings at a point: names, arguments, results and expressions, as GDB evaluates them in the selected frame."""
+"""Readings at a point: names, arguments, results and expressions, as GDB evaluates them in the selected frame.
+
+Expressions in Python are not for a debugger to evaluate."""
 
 from __future__ import annotations
 
-import builtins
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from types import CodeType
 
 import gdb
 
@@ -60,8 +60,6 @@ class Hit:
             return argument(reading.index)
         if kind is ReadingKind.RESULT:
             return Unavailable("there is no result here") if self._result is None else self._result()
-        if kind is ReadingKind.PYTHON:
-            return evaluate_python(reading.text)
         assert reading.inner is not None
         if kind is ReadingKind.CALLER:
             with _in_caller() as there:
@@ -106,38 +104,6 @@ def _parameters(address: int) -> tuple[str, ...] | None:
     if block is None:
         return None
     return tuple(symbol.name for symbol in block if symbol.is_argument and symbol.name != "this")
-
-
-def evaluate_python(text: str) -> object:
-    """An expression in Python: a name in it that is none of Python's is one of the program's."""
-    try:
-        code = _compiled(text)
-        names = {name: to_python(gdb.parse_and_eval(name)) for name in _names(code) if _is_of_program(name)}
-        return eval(code, {"gdb": gdb, **names})
-    except Exception as error:  # whatever the expression raises
-        return Unavailable(f"{type(error).__name__}: {error}")
-
-
-def _is_of_program(name: str) -> bool:
-    if name == "gdb" or hasattr(builtins, name):
-        return False
-    try:
-        gdb.parse_and_eval(name)
-    except gdb.error:
-        return False
-    return True
-
-
-@lru_cache(maxsize=256)
-def _compiled(text: str) -> CodeType:
-    return compile(text, "<reading>", "eval")
-
-
-def _names(code: CodeType) -> Iterator[str]:
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _names(constant)
 
 
 @contextmanager

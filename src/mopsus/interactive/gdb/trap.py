@@ -29,20 +29,32 @@ class Trap(gdb.Breakpoint):
         self.silent = True
         self.action = action
         self._address: int | None = None
-        self._known = -1
+        self._seen = -1
         self._all.add(self)
 
     @property
     def address(self) -> int | None:
         """Where it stands, if that is one place only. To ask GDB where the program is costs more than to know."""
-        if self._known != Trap.loads:
-            self._known = Trap.loads
-            places = self.locations
-            self._address = places[0].address if len(places) == 1 else None
+        if self._seen != Trap.loads:
+            self._look()
         return self._address
 
     def stop(self) -> bool:
+        if self._seen != Trap.loads and not self._look():
+            return False
         return self.action()
+
+    def _look(self) -> bool:
+        """See where it stands, now that code was loaded. What the program itself has is meant, and not what a library
+        has by the same name, say for its own use: such a place is switched off. False: the program is at one."""
+        self._seen = Trap.loads
+        places = self.locations
+        own = [place for place in places if gdb.solib_name(place.address) is None] or places
+        self._address = own[0].address if len(own) == 1 else None
+        for place in places:
+            if place not in own and place.enabled:
+                place.enabled = False
+        return len(own) == len(places) or any(place.address == int(gdb.parse_and_eval("$pc")) for place in own)
 
     def discard(self) -> None:
         """From now on it is not hit, and will be gone soon."""
