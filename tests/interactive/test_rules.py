@@ -212,7 +212,7 @@ def random_developer(draw: random.Random, program: Toy) -> tuple[str, object]:
 ALL = ("log", "after", "set", "unset", "put", "ckpt", "restore", "suspend")
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_a_session_follows_the_rules(draw):
     program = random_program(draw)
@@ -234,7 +234,7 @@ def plain_run(program: Toy, fuel: int) -> list[tuple[int, tuple[tuple[str, int],
     return executed
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_who_only_observes_changes_nothing(draw):
     """The program and the program under monitors do the same, whatever points come and go, and no trap is left."""

@@ -100,7 +100,7 @@ def essence(verdict: Verdict) -> tuple[object, ...]:
     return verdict.property, verdict.category, verdict.binding, verdict.location, verdict.time, events
 
 
-@settings(max_examples=200)
+@settings(max_examples=200, deadline=None)
 @given(draw=st.randoms(use_true_random=False))
 def test_the_verdicts_of_a_session_are_those_of_its_trace(draw: random.Random, tmp_path_factory):
     record = tmp_path_factory.mktemp("record") / "r.jsonl"

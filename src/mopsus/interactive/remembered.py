@@ -6,6 +6,7 @@ with them, from here, what is short and cannot change: numbers, texts, truth val
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -22,16 +23,14 @@ class Remembered:
 
     def __init__(self) -> None:
         self._count = 0
-        self._fields: dict[int, dict[str, Scalar]] = {}
+        self._last: deque[dict[str, Scalar]] = deque(maxlen=LIMIT)
 
     def add(self, names: Iterable[str], values: Iterable[object]) -> int:
         """One more event with these fields; its number."""
         self._count += 1
-        kept = {name: value for name, value in zip(names, values, strict=True) if isinstance(value, _SCALARS)}
-        if kept:
-            self._fields[self._count] = kept
-            if len(self._fields) > LIMIT:
-                del self._fields[next(iter(self._fields))]
+        self._last.append(
+            {name: value for name, value in zip(names, values, strict=True) if isinstance(value, _SCALARS)}
+        )
         return self._count
 
     def complete(self, verdict: Verdict) -> Verdict:
@@ -39,5 +38,6 @@ class Remembered:
         return replace(verdict, witness=tuple(map(self._complete, verdict.witness)), row=None)
 
     def _complete(self, event: WitnessEvent) -> WitnessEvent:
-        fields = self._fields.get(event.row or 0, {})
+        back = self._count - (event.row or 0)
+        fields = self._last[-1 - back] if back < len(self._last) else {}
         return replace(event, binding={**event.binding, **fields}, row=None)
