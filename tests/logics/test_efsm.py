@@ -155,6 +155,31 @@ def test_a_state_that_nothing_leads_to_is_told():
     assert warnings_of(formula) == [("LOGIC-091", 4, 15)]
 
 
+def test_transitions_of_a_final_state_are_told():
+    formula = """
+        state init { transition { event a success bad } transition { event b success init } }
+        state bad non-accepting final import transitions from state init"""
+    assert warnings_of(formula) == [("LOGIC-092", 3, 15)]
+
+
+def test_a_drawing_says_when_a_transition_is_taken_and_where_a_block_may_lead():
+    drawing = machine_of("""
+        state init {
+            transition { event a { return x > 1 } success { if x > 9: return "bad" } failure good }
+            transition { event b { y = 1; z = 2; return q is not None and y < z } success good }
+        }
+        state good
+        state bad non-accepting
+    """).drawing()
+    names = [node.name for node in drawing.nodes]
+    assert [(names[edge.source], edge.label, names[edge.target]) for edge in drawing.edges] == [
+        ("init", "a [x > 1]", "init"),
+        ("init", "a [x > 1]", "bad"),
+        ("init", "a [else]", "good"),
+        ("init", "b [guard]", "good"),
+    ]
+
+
 def test_a_destination_that_is_computed_may_be_any_state():
     formula = """
         state init { transition { event a success { return x } } transition { event b success init } }

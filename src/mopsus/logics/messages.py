@@ -54,4 +54,5 @@ MESSAGES: dict[str, str] = {
     "LOGIC-084": "Warning: a variable is bound, and nothing reads it.",
     "LOGIC-090": "Warning: a guard assigns to a variable, which has no effect.",
     "LOGIC-091": "Warning: a state cannot be reached.",
+    "LOGIC-092": "Warning: a final state has transitions, which are never taken.",
 }

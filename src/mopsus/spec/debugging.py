@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from mopsus.model import Diagnostic, Event, Place, PlaceKind, Pointcut, Reading, ReadingKind, Span
+from mopsus.model import Event, Place, PlaceKind, Pointcut, Reading, ReadingKind, Span
 from mopsus.spec import program
 from mopsus.spec.cursor import NAME, Cursor
-from mopsus.spec.errors import ArgumentError, SpecError
+from mopsus.spec.errors import ArgumentError, SpecError, refusal
 from mopsus.spec.predicate import quote
 from mopsus.spec.program import Branch
 from mopsus.spec.reading import print_reading, read_reading, read_type
@@ -122,7 +122,7 @@ def _arguments(args: Pointcut, point: Pointcut, after: bool, *, receiver: bool) 
 
 
 def _refusal(message: str, span: Span | None, hint: str) -> SpecError:
-    return SpecError([Diagnostic("SPEC-087", message, span, hint)])
+    return refusal("SPEC-087", message, span, hint)
 
 
 # ---- from places to pointcuts

@@ -78,4 +78,5 @@ MESSAGES: dict[str, str] = {
     "SPEC-085": "A construct belongs to distributed sessions, where several programs are debugged at once.",
     "SPEC-086": "A value cannot be converted to a type of that name.",
     "SPEC-087": "No debugger can see an event happen.",
+    "SPEC-088": "Only a debugger can see an event happen, or read what it asks for.",
 }

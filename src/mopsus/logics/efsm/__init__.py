@@ -4,6 +4,7 @@ from mopsus.late import late_function
 from mopsus.logics.efsm.compile import compile_automaton
 from mopsus.logics.efsm.syntax import (
     acceptable,
+    alphabet_of,
     categories_of,
     events_of,
     parse_automaton,
@@ -22,4 +23,5 @@ LOGIC = Logic(
     reference=late_function("mopsus.logics.efsm.reference", "categories_after"),
     default_goal=(),
     acceptable=acceptable,
+    alphabet=alphabet_of,
 )

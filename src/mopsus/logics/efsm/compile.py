@@ -60,7 +60,10 @@ def _state(automaton: Efsm, state: tree.State[Word], request: Request) -> guarde
 
 
 def _end(end: tree.End | None, request: Request) -> guarded.End | None:
-    return None if end is None else guarded.End(_code(end.block, request), _text(end.action), _text(end.target))
+    if end is None:
+        return None
+    returned = tuple(dict.fromkeys(name for name in _returned(end.block) if name is not None))
+    return guarded.End(_code(end.block, request), _text(end.action), _text(end.target), returned)
 
 
 def _code(block: Block | None, request: Request) -> Code | None:
@@ -91,10 +94,14 @@ def _remarks(automaton: Efsm, values: Mapping[str, tuple[str, ...]]) -> Iterator
             yield from _assignments(transition.guard, variables)
     reached = _reached(automaton)
     for state in automaton.states:
+        place = state.name.start, len(state.name)
         if state.name not in reached:
             hint = "no transition leads to it; remove it, or lead one there"
+            yield Remark("LOGIC-091", f"state '{state.name}' cannot be reached", hint, *place)
+        elif state.final and automaton.transitions_of(state):
+            hint = "an instance is forgotten on arrival; remove them, or the word 'final'"
             yield Remark(
-                "LOGIC-091", f"state '{state.name}' cannot be reached", hint, state.name.start, len(state.name)
+                "LOGIC-092", f"state '{state.name}' is final, so its transitions are never taken", hint, *place
             )
 
 
@@ -124,10 +131,17 @@ def _targets(automaton: Efsm, state: tree.State[Word]) -> Iterator[str | None]:
     """Where the transitions of a state may lead; None: wherever a block says."""
     for transition in automaton.transitions_of(state):
         for _, end in transition.ends():
-            if end.target is not None:
-                yield str(end.target)
-            for statement in returns(parse_body(end.block.text)) if end.block is not None else ():
-                if isinstance(statement.value, ast.Constant):
-                    yield statement.value.value if isinstance(statement.value.value, str) else str(state.name)
-                elif statement.value is not None:
-                    yield None
+            yield str(end.target or state.name)
+            yield from _returned(end.block)
+
+
+def _returned(block: Block | None) -> Iterator[str | None]:
+    """The states that a block returns; None: one that it computes."""
+    for statement in returns(parse_body(block.text)) if block is not None else ():
+        match statement.value:
+            case None | ast.Constant(value=None):
+                pass
+            case ast.Constant(value=name):
+                yield str(name)
+            case _:
+                yield None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mopsus.logics.logic import FormulaError
-from mopsus.logics.text import suggestion
+from mopsus.logics.tree import unknown_event
 from mopsus.model import Acceptance
 from mopsus.spec.cursor import Word
 from mopsus.spec.errors import Findings
@@ -18,6 +18,19 @@ Efsm = Automaton[Word]
 
 def parse_automaton(text: str, alphabet: tuple[str, ...]) -> Efsm:
     """The machine that `text` describes over the events of `alphabet`, or `FormulaError`."""
+    automaton = _read(text)
+    for transition in automaton.transitions():
+        if transition.event not in alphabet:
+            raise unknown_event(transition.event, transition.event.start, alphabet)
+    return automaton
+
+
+def alphabet_of(text: str) -> tuple[str, ...]:
+    """The events of a formula on its own, in the order of writing."""
+    return tuple(dict.fromkeys(str(transition.event) for transition in _read(text).transitions()))
+
+
+def _read(text: str) -> Efsm:
     findings = Findings(Source(text, "<formula>"))
     automaton = read_formula(findings)
     if not findings.errors:
@@ -27,15 +40,6 @@ def parse_automaton(text: str, alphabet: tuple[str, ...]) -> Efsm:
         offset = findings.source.offset(found.span.line, found.span.column)
         end = findings.source.offset(found.span.end_line, found.span.end_column)
         raise FormulaError(found.message, offset=offset, length=max(1, end - offset), hint=found.hint, code=found.code)
-    for transition in automaton.transitions():
-        if (event := transition.event) not in alphabet:
-            raise FormulaError(
-                f"unknown event '{event}'",
-                offset=event.start,
-                length=len(event),
-                hint=suggestion(event, alphabet),
-                code="LOGIC-002",
-            )
     return automaton
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import keyword
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 
 from mopsus.model import Event, Place, PlaceKind, Pointcut, Span
 from mopsus.spec.cursor import NAME, NUMBER, Cursor, Word
@@ -192,7 +193,7 @@ def make_event(name: str, event: Declared, slices: tuple[Word, ...], span: Span 
         name,
         parameters=tuple(each for each in names if each in slices),
         advice=("after" if event.place.after else "before") if event.place.kind in ADVISED else None,
-        pointcut=conjunction(tuple(parts)),
+        pointcut=conjunction(tuple(replace(part, span=span) for part in parts)),
         fields=tuple(each for each in names if each not in slices),
         span=span,
     )
