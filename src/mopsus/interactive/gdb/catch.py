@@ -18,7 +18,7 @@ from mopsus.interactive.gdb import ptrace
 from mopsus.interactive.gdb.exceptions import Thrown
 from mopsus.interactive.gdb.points import Tell
 from mopsus.interactive.gdb.readings import Hit
-from mopsus.interactive.gdb.trap import Trap, quietly
+from mopsus.interactive.gdb.trap import Trap
 from mopsus.interactive.gdb.values import Word
 from mopsus.model import Place, PlaceKind, Reading, ReadingKind, Unavailable
 
@@ -176,7 +176,7 @@ def _completions(command: str, start: str) -> list[str]:
 
 def _catchpoint(what: str, action: Callable[[], bool]) -> gdb.Breakpoint:
     """Calls `action` whenever it is hit, which may stop the program, silently."""
-    found = _NUMBER.search(quietly(lambda: gdb.execute(f"catch {what}")))
+    found = _NUMBER.search(gdb.execute(f"catch {what}", to_string=True))
     if found is None:
         raise gdb.error(f"there is no {what}")
     number = int(found[1])

@@ -79,7 +79,7 @@ class Course:
         if not is_alive():
             return
         if command is not None and self._command in _WHOLE:
-            gdb.execute(command)
+            gdb.execute(command, to_string=self._session.silent)
             return
         if command is not None:
             self._debugger.write(f"`{self._command}` was interrupted for a scenario; the program stands here:")
