@@ -67,9 +67,9 @@ def day() -> Shop:
         shop.pay(ticket)
     shop.pass_an_hour()
     shop.pass_an_hour()
-    for ticket in (*hasty, sail):
-        if ticket is not None:
-            shop.cancel(ticket)
+    for late in (*hasty, sail):
+        if late is not None:
+            shop.cancel(late)
     return shop
 
 
