@@ -161,7 +161,9 @@ def _exec(session: Session, words: list[str]) -> None:
         result = method(*(_value(word, watch.functions) for word in words[1:]))
     except TypeError as error:
         raise CommandError(f"`{words[0]}` does not take that: {error}") from error
-    if result is not None:
+    if isinstance(result, set):
+        session.tell("{" + ", ".join(sorted(map(repr, result))) + "}")
+    elif result is not None:
         session.tell(repr(result))
 
 
@@ -191,8 +193,8 @@ def _checkpoint_discard(session: Session, words: list[str]) -> None:
 
 
 def _checkpoints(session: Session, _: list[str]) -> None:
-    for each in session.checkpoints:
-        session.tell(telling.checkpoint_line(each))
+    lines = [telling.checkpoint_line(each) for each in session.checkpoints]
+    session.tell("\n".join(lines) or "There is no checkpoint yet: `verde checkpoint` takes one.")
 
 
 def _group_begin(session: Session, _: list[str]) -> None:
