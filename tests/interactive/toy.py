@@ -174,8 +174,7 @@ class ToyDebugger(Debugger):
 
     def cont(self) -> None:
         """The developer says `continue`: one of their points that is here since comes first."""
-        developer = self._developer_points()
-        if developer and self._stage_of_developer(developer) <= self._last_stage:
+        if developer := self._developer_points_before():
             self._handled.update(developer)
             return
         if self.driver.resuming():
@@ -186,6 +185,8 @@ class ToyDebugger(Debugger):
     def step(self) -> None:
         """One instruction, with whatever monitors and scenarios do on the way to it; the developer's own points do not
         keep them from it."""
+        while developer := self._developer_points_before():
+            self._handled.update(developer)
         if self.driver.resuming():
             return
         self.going = self._stepping = True
@@ -291,6 +292,11 @@ class ToyDebugger(Debugger):
                 if watch[0] == variable and mode in watch[1] and ("dev", watch) not in self._handled:
                     return [("dev", watch)]
         return []
+
+    def _developer_points_before(self) -> list[object]:
+        """Those that come before what waits at this instruction."""
+        developer = self._developer_points()
+        return developer if developer and self._stage_of_developer(developer) <= self._last_stage else []
 
     def _stage(self, place: Place) -> int:
         return 1 if place.kind in _MODES else 0
