@@ -7,14 +7,8 @@ namespace mopsus::python {
 SpecCode::SpecCode(SpecCode&& other) noexcept
     : code_(std::exchange(other.code_, nullptr)),
       states_(std::exchange(other.states_, nullptr)),
-      variables_(std::exchange(other.variables_, nullptr)),
       function_(std::exchange(other.function_, nullptr)),
       role_(other.role_) {}
-
-void SpecCode::forget_function() {
-    variables_ = nullptr;
-    Py_CLEAR(function_);
-}
 
 int SpecCode::traverse(visitproc visit, void* arg) {
     Py_VISIT(code_);
@@ -24,18 +18,21 @@ int SpecCode::traverse(visitproc visit, void* arg) {
 }
 
 void SpecCode::clear() {
-    forget_function();
+    Py_CLEAR(function_);
     Py_CLEAR(code_);
     Py_CLEAR(states_);
 }
 
-// A new reference.
+// A new reference. One function serves all slices, one after the other, unless somebody still has it.
 PyObject* SpecCode::function(PyObject* variables, PyObject* names) {
-    if (variables_ == variables) return Py_NewRef(function_);
+    if (function_ != nullptr && Py_REFCNT(function_) == 1) {
+        auto* known = reinterpret_cast<PyFunctionObject*>(function_);
+        if (known->func_globals != variables) Py_SETREF(known->func_globals, Py_NewRef(variables));
+        return Py_NewRef(function_);
+    }
     PyObject* made = PyFunction_New(code_, variables);
     if (made == nullptr) return nullptr;
     Py_XSETREF(reinterpret_cast<PyFunctionObject*>(made)->func_builtins, Py_NewRef(names));
-    variables_ = variables;
     Py_XSETREF(function_, Py_NewRef(made));
     return made;
 }

@@ -30,7 +30,8 @@ public:
     bool takes_values() const { return role_ <= Role::Block; }
     // What `Listener::call` answers; nothing, with an exception set, if the code raised one.
     bool run(PyObject* variables, PyObject* names, PyObject* const* values, std::size_t count, std::int32_t& answer);
-    void forget_function();
+    // Names are looked up elsewhere from now on.
+    void forget_function() { Py_CLEAR(function_); }
     int traverse(visitproc visit, void* arg);
     void clear();
 
@@ -40,8 +41,7 @@ private:
 
     PyObject* code_;
     PyObject* states_;
-    PyObject* variables_ = nullptr;  // those of the last call, borrowed from `function_`
-    PyObject* function_ = nullptr;   // for them
+    PyObject* function_ = nullptr;  // of the last call
     Role role_;
 };
 

@@ -115,11 +115,14 @@ PyMonitor::PyMonitor(Program program, std::vector<std::string> parameters, Optio
 
 void PyMonitor::choose_engine() {
     flat_ = nullptr;
+    inherit_ = nullptr;
     flat_type_ = quiet_type_ = nullptr;
     recent_.clear();
-    if (core_.per_thread() || options_.decentralized) return;
+    if (core_.per_thread() || options_.decentralized || core_.program().parameters != 1 || options_.modes[0] != KeyMode::ByKind) return;
+    inherit_ = dynamic_cast<InheritEngine*>(&core_.engine());
+    if (inherit_ != nullptr && !inherit_->is_small()) inherit_ = nullptr;
     auto* flat = dynamic_cast<FlatEngine*>(&core_.engine());
-    if (flat == nullptr || !flat->quiet() || core_.program().parameters != 1 || options_.modes[0] != KeyMode::ByKind) return;
+    if (flat == nullptr || !flat->quiet()) return;
     flat_ = flat;
     tabular_ = flat->bulk();
 }

@@ -19,6 +19,7 @@
 #include "code.hpp"
 #include "convert.hpp"
 #include "flat.hpp"
+#include "inherit.hpp"
 #include "mopsus/archive.hpp"
 #include "mopsus/monitor.hpp"
 #include "places.hpp"
@@ -67,11 +68,11 @@ public:
         if (Py_TYPE(value) != quiet_type_) return Quiet::No;
         Recent& recent = recent_[place_of(value)];
         if (recent.value != value) {
-            const Slot slot = flat_->domain(0).find(Key::of_bits(KeyKind::Object, reinterpret_cast<std::uintptr_t>(value)));
+            const Slot slot = core_.engine().domain(0).find(Key::of_bits(KeyKind::Object, reinterpret_cast<std::uintptr_t>(value)));
             if (slot == kNil) return Quiet::No;
             recent = {value, slot};
         }
-        if (!tabular_) return emit_ready(event, recent.slot);
+        if (!tabular_) return inherit_ != nullptr ? emit_to_slice(event, recent.slot) : emit_ready(event, recent.slot);
         if (!flat_->step_quietly(event, recent.slot)) return Quiet::No;
         ++core_.seen[event];
         return Quiet::Done;
@@ -251,6 +252,12 @@ private:
     FlatEngine* flat_ = nullptr;          // for `emit_quietly`
     bool tabular_ = false;                // is its machine a table?
     Quiet emit_ready(EventId event, Slot slot);
+    InheritEngine* inherit_ = nullptr;  // the same for guarded machines
+    Quiet emit_to_slice(EventId event, Slot slot) {
+        if (listeners_.change != nullptr || !inherit_->step_quietly(event, slot)) return Quiet::No;
+        ++core_.seen[event];
+        return Quiet::Done;
+    }
     PyTypeObject* flat_type_ = nullptr;   // a type whose values are told apart by identity
     PyTypeObject* quiet_type_ = nullptr;  // the same while nothing else has to be seen to
     struct Recent {  // an object that an event was about, while it lives

@@ -55,7 +55,7 @@ void PyMonitor::watch_object(Engine& engine, unsigned p, Slot slot, PyObject* va
     engine.domain(p).set_watch(slot, watch(value, watcher(engine, p), slot));
     Steps::note(value);
     ++watches_;
-    if (flat_ != nullptr) {
+    if (flat_ != nullptr || inherit_ != nullptr) {
         flat_type_ = Py_TYPE(value);
         recent_.resize(kRecent);
     }

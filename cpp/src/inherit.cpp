@@ -114,14 +114,17 @@ void InheritEngine::lay_out(Forest& forest) {
     forest.slices = Pool(slice_words_);
     for (const LeafKind& kind : leaf_kinds_) forest.leaves.emplace_back(kLeafWords + static_cast<std::uint32_t>(kind.parameters.size()));
     forest.indexes.resize(leaf_kinds_.size());
-    for (const Machine::Place& place : machine.states)
+    for (Machine::State state = 0; state < machine.states.size(); ++state) {
+        const std::vector<Machine::Transition>& transitions = machine.states[state].transitions;
         for (EventId event = 0; event < events; ++event) {
             Cell& cell = forest.cells.emplace_back();
             cell.first = static_cast<std::uint32_t>(forest.transitions.size());
-            for (std::uint32_t k = 0; k < place.transitions.size(); ++k)
-                if (place.transitions[k].event == event) forest.transitions.push_back({&place.transitions[k], k});
+            for (std::uint32_t k = 0; k < transitions.size(); ++k)
+                if (transitions[k].event == event) forest.transitions.push_back({&transitions[k], k});
             cell.count = static_cast<std::uint32_t>(forest.transitions.size()) - cell.first;
+            if (cell.count != 0 && plans_[event].mask != 0) cell.quiet = quiet_target(machine, state, forest.transitions[cell.first]);
         }
+    }
     const auto reacts = [&](Machine::State state, auto&& wanted) {
         for (const Machine::Transition& transition : machine.states[state].transitions)
             if (wanted(transition.event)) return true;
@@ -144,6 +147,16 @@ void InheritEngine::lay_out(Forest& forest) {
                 plans_[event].creates = plans_[event].creates || (reached[state] && reacts(state, [&](EventId other) { return other == event; }));
         }
     }
+}
+
+GuardedMachine::State InheritEngine::quiet_target(const Machine& machine, Machine::State from, const Known& first) {
+    const Machine::Transition& transition = *first.transition;
+    if (transition.guard != Machine::kNoCode || !transition.success) return Machine::kStay;
+    const Machine::End& end = *transition.success;
+    const Machine::State to = end.target != Machine::kStay ? end.target : from;
+    const Machine::Place& place = machine.states[to];
+    const bool runs = end.block != Machine::kNoCode || end.action != Machine::kNoCode || place.action != Machine::kNoCode;
+    return runs || place.final || place.category >= 0 ? Machine::kStay : to;
 }
 
 std::uint32_t InheritEngine::hash_of(const LeafKind& kind, const Values& values) const {
@@ -356,7 +369,8 @@ void InheritEngine::step(EventId event, const Slot* slots, Origin& origin) {
 void InheritEngine::take(Forest& forest, Turn& turn) {
     const Plan& plan = plans_[turn.occasion.event];
     const std::vector<std::uint8_t>& parameters = program_.events[turn.occasion.event].parameters;
-    Values values{};
+    Values values;
+    std::fill_n(values.begin(), program_.parameters, kNil);
     for (std::size_t k = 0; k < parameters.size(); ++k) {
         if (turn.occasion.slots[k] == kNil) return;  // a value that nobody knows, in an event that makes no slices
         values[parameters[k]] = turn.occasion.slots[k];

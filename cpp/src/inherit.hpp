@@ -29,6 +29,23 @@ public:
     std::vector<std::vector<bool>> occupied() override;
     void transfer(Archive& archive) override;
 
+    // For the commonest case, a program of one parameter and one property without history: the slice of exactly this value
+    // takes the event, if that has no consequences beyond its state. Else nothing is done.
+    bool is_small() const { return program_.parameters == 1 && forests_.size() == 1 && !history_.on(); }
+    bool step_quietly(EventId event, Slot slot) {
+        Forest& forest = forests_[0];
+        const Id id = domains_[0]->extra(slot)[kExact];
+        if (id == kNil) return false;
+        Machine::State& state = at(forest, id)[kState];
+        const Machine::State after = forest.cells[state * plans_.size() + event].quiet;
+        if (after == Machine::kStay) return false;
+        if (after == state) return true;
+        --forest.population[state];
+        ++forest.population[after];
+        state = after;
+        return true;
+    }
+
 private:
     using Id = std::uint32_t;
     using Machine = GuardedMachine;
@@ -47,10 +64,11 @@ private:
         std::vector<unsigned> ancestors;  // leaf kinds of slices that it may extend, best first; the root is not among them
         bool creates = false;             // may it make a slice?
     };
-    // A transition that asks nobody and runs nothing; anything else is looked at in detail.
-    struct Cell {
+    struct Cell {  // of a state and an event
         std::uint32_t first = 0;  // in `Forest::transitions`
         std::uint32_t count = 0;
+        // Where it leads, if the event has values, and nobody is asked, nothing runs and nothing is reported.
+        Machine::State quiet = Machine::kStay;
     };
     struct Known {  // a transition, and which of its state's it is
         const Machine::Transition* transition;
@@ -83,6 +101,7 @@ private:
 
     void lay_out();
     void lay_out(Forest& forest);
+    static Machine::State quiet_target(const Machine& machine, Machine::State from, const Known& first);
     void begin();
 
     std::uint32_t* leaf_at(Forest& forest, unsigned kind, const Values& values);

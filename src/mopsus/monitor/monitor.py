@@ -108,7 +108,10 @@ class Monitor:
         self._machines = compiled.machines
         self._reads_data = any(map(_reads_data, compiled.machines))
         self._severities = compiled.severities
-        self._truths = [load_logic(each.logic).truth for each in self.spec.properties]
+        self._truths = [
+            load_logic(each.logic).truth or machine.truth
+            for each, machine in zip(self.spec.properties, compiled.machines, strict=True)
+        ]
         self._numbers = {event.name: k for k, event in enumerate(self.spec.events)}
         self._restored: Counter[str] = Counter()
         self._faults = 0
