@@ -100,14 +100,17 @@ def _witness(events: Sequence[WitnessEvent]) -> list[str]:
     """A line for each event, and one for all in a row that differ in time only."""
     lines = []
     first = 1
-    for shown, same in groupby(
-        f"{printable(event.event)}({show_binding(event.binding)})  at {show_place(event)}" for event in events
-    ):
+    for shown, same in groupby(map(_event, events)):
         count = len(list(same))
         numbers = str(first) if count == 1 else f"{first}-{first + count - 1}"
         lines.append(f"    {numbers:>7}. {shown}")
         first += count
     return lines
+
+
+def _event(event: WitnessEvent) -> str:
+    place = show_place(event)
+    return f"{printable(event.event)}({show_binding(event.binding)})" + (f"  at {place}" if place else "")
 
 
 def checkpoint_line(saved: Saved) -> str:
