@@ -97,6 +97,7 @@ def debug(
 
     setup = _setup(program or (), prop or (), scenario, functions, batch, process, record, history, not no_code)
     loaded = load_specs([Path(each.file) for each in setup.properties])
+    _check_scenarios(setup)
     backend = choose(setup, debugger)
     reporting = Reporting(
         loaded,
@@ -168,6 +169,14 @@ def _watched(text: str, scenario: Path | None, functions: Path | None) -> Watche
     return Watched(files[0] or "", files[1], files[2], quiet)
 
 
+def _check_scenarios(setup: Setup) -> None:
+    """What is wrong with them is better said here, with its place, than from within a debugger."""
+    from mopsus.interactive.scenario.syntax import load_scenario
+
+    for file in {each.scenario for each in setup.properties if each.scenario is not None}:
+        load_scenario(file)
+
+
 def _text(path: Path | None) -> str | None:
     return None if path is None else str(path)
 
@@ -182,7 +191,7 @@ def _debugged(outcome: Outcome) -> Debugged:
     from mopsus.report.summary import Debugged
 
     stop = outcome.stop
-    if stop is None:
+    if stop is None or outcome.error is not None:
         return Debugged(outcome.status)
     return Debugged(outcome.status, stop.reason, stop.location, stop.backtrace)
 
@@ -211,7 +220,7 @@ class Session:
 
         outcome = self.outcome
         self.error = None if outcome.error is None else DebuggerError(outcome.error)
-        self.warnings = [Diagnostic("DEBUG-006", text, warning=True) for text in outcome.warnings]
+        self.warnings = [Diagnostic("DEBUG-006", " ".join(text.split()), warning=True) for text in outcome.warnings]
         self.sources = (self.setup.program[0] if self.setup.program else f"process {self.setup.process}",)
         self.stats = {spec: Stats(**counts) for spec, counts in outcome.stats.items()}
         self.rows = sum(each.events for each in self.stats.values())

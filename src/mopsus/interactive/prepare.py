@@ -34,7 +34,7 @@ def load_property(
 ) -> list[Watch]:
     """A monitor for each property in a file; the first one gets the number."""
     read = load_file(file)
-    for warning in read.warnings:
+    for warning in () if session.silent else read.warnings:  # whoever reads the report without a prompt has them there
         session.warn(render(warning))
     names = load_functions(session, functions) if functions is not None else None
     reactions = None

@@ -122,7 +122,7 @@ def summary_line(summary: Summary, groups: Groups) -> str:
         parts.append(f"{count(stats.bad_rows, 'bad row')} skipped")
     if rate := show_rate(summary):
         parts.append(rate)
-    if summary.debugged is not None:
+    if summary.debugged is not None and (summary.error is None or summary.debugged.status is not None):
         parts.append(_end_of_program(summary.debugged))
     if summary.interrupted:
         parts.append("interrupted")

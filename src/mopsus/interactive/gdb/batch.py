@@ -27,6 +27,9 @@ def run_batch(session: Session, course: Course, attached: bool) -> Outcome:
         try:
             gdb.execute(command, to_string=True)
         except gdb.error as error:
+            if course.over:  # it died while a scenario had its hands on it
+                course.settle()
+                break
             return replace(session.outcome(), error=f"the program cannot be run: {error}")
         command = ""
         if is_alive() and course.signal is not None:

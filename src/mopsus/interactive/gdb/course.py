@@ -36,8 +36,9 @@ class Course:
         self._silent = False
         self._ended: int | None = None
         self._loaded: Trap | None = None
-        self._over = False
         self._settling = False
+        self.over = False
+        """The program has ended, and the session does not know it yet."""
         self.signal: str | None = None
         """The signal that stopped the program last, if it was one."""
         Hooks(self._going_on, self._beginning, self._ending, self.settle)
@@ -51,7 +52,7 @@ class Course:
             return
         self._settling = True
         try:
-            while self._over or self._stopped:
+            while self.over or self._stopped:
                 self._settle_once()
         finally:
             self._settling = False
@@ -69,8 +70,8 @@ class Course:
         self.settle()
 
     def _settle_once(self) -> None:
-        if self._over:
-            self._over = self._stopped = False
+        if self.over:
+            self.over = self._stopped = False
             self._debugger.ended(self._ended)
             return
         self._stopped = False
@@ -123,7 +124,7 @@ class Course:
         if self._debugger.checkpoints.busy:
             return
         if self._debugger.checkpoints.program_ended:  # GDB does not call that an exit
-            self._over = True
+            self.over = True
             self._ended = _exit_status()
             return
         self._stopped = True
@@ -133,7 +134,7 @@ class Course:
     def _on_exit(self, event: gdb.ExitedEvent) -> None:
         if self._debugger.checkpoints.busy:
             return
-        self._over = True
+        self.over = True
         self._ended = _exit_status()
 
 
