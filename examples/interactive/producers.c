@@ -39,6 +39,7 @@ int queue_pop(struct queue *queue, int consumer) {
 
 static struct queue *shared;
 static int taken, sum; /* under the lock */
+static pthread_barrier_t start;
 
 static int full(void) {
     return *(volatile int *)&shared->used >= shared->size;
@@ -61,6 +62,7 @@ static void lock_with_room(void) {
 
 static void *produce(void *number) {
     int producer = (int)(long)number;
+    pthread_barrier_wait(&start);
     for (int item = 1; item <= EACH; item++) {
         lock_with_room();
         queue_push(shared, item, producer);
@@ -71,6 +73,7 @@ static void *produce(void *number) {
 }
 
 static void *consume(void *number) {
+    pthread_barrier_wait(&start);
     for (;;) {
         pthread_mutex_lock(&shared->lock);
         while (shared->used == 0 && taken < PRODUCERS * EACH)
@@ -90,6 +93,7 @@ static void *consume(void *number) {
 int main(void) {
     pthread_t threads[PRODUCERS + CONSUMERS];
     shared = queue_new(SIZE);
+    pthread_barrier_init(&start, NULL, PRODUCERS + CONSUMERS);
     for (long number = 0; number < PRODUCERS + CONSUMERS; number++)
         pthread_create(&threads[number], NULL, number < PRODUCERS ? produce : consume, (void *)number);
     for (int number = 0; number < PRODUCERS + CONSUMERS; number++)

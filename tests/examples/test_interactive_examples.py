@@ -128,6 +128,14 @@ def test_a_producer_that_found_room_that_others_found_too_is_stopped(build, debu
 
 
 @pytest.mark.gdb
+def test_threads_go_back_to_the_first_item_and_go_wrong_again(build, debug):
+    run = debug("producers.prop", build("producers", "-pthread"), scenario="producers.scn")
+    assert run.violations == ["overflow"] * 3
+    assert "went wrong 3 times from the first item on" in run.said
+    assert run.functions[:2] == ["queue_push", "produce"]
+
+
+@pytest.mark.gdb
 def test_producers_that_look_again_are_right(build, debug):
     run = debug("producers.prop", build("producers", "-pthread", "-DRIGHT"))
     assert run.violations == []
