@@ -187,3 +187,42 @@ def test_a_stop_by_a_scenario_shows_how_it_came_to_that():
         "  Twice: bad at toy:1",
         "        1-3. turn(seen=1)  at toy:1",
     ]
+
+
+@pytest.mark.parametrize("when", ['execute("kill")', 'after_breakpoint(lambda: execute("kill"))'])
+def test_a_program_that_dies_inside_a_scenario_is_told_as_its_end(when):
+    session, debugger = run(f"on entering state bad {{ {when}; checkpoint(); suspend_execution() }}")
+    outcome = session.outcome()
+    assert debugger.ended
+    assert (outcome.status, outcome.stop) == (-9, None)
+    assert not session.waiting
+    session.start()
+    assert session.watches[0].interface.get_current_states() == {"init"}
+
+
+def test_a_scenario_may_bring_back_a_program_that_has_ended():
+    text = """
+    Ends() {
+        event turn before() : line("2")
+        event over before() : endProgram()
+        efsm: state init { transition { event turn success on } }
+              state on accepting { transition { event over success bad } }
+              state bad non-accepting
+    }
+    """
+    session, debugger = run(
+        """
+        initialization { tries = 0 }
+        on entering accepting state { last = checkpoint() }
+        on entering non-accepting state {
+            tries += 1
+            print("@try", tries, get("x"))
+            if tries < 3:
+                restore_checkpoint(last)
+        }
+        """,
+        text,
+    )
+    assert said(debugger) == ["try 1 3", "try 2 3", "try 3 3"]
+    assert debugger.ended
+    assert (session.outcome().status, len(session.verdicts)) == (0, 3)

@@ -311,6 +311,9 @@ class ToyDebugger(Debugger):
 
     def execute(self, command: str) -> str:
         self.commands.append(command)
+        if command == "kill":
+            self.ended = True
+            self.driver.ended(-9)
         return f"did {command}"
 
     def write(self, text: str) -> None:

@@ -64,7 +64,7 @@ class Checkpoints:
                 if watch in session.watches:
                     watch.rewind(saved, mark)
             session.instrument()
-        session.waiting[:] = checkpoint.waiting
+        session.came_back(checkpoint.waiting)
         session.tell(f"Back at {telling.checkpoint_line(checkpoint)}.")
 
     def discard(self, number: int) -> None:

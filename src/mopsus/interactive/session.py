@@ -64,6 +64,8 @@ class Session:
         self.verdicts: list[Verdict] = []
         self.warnings: dict[str, None] = {}
         self.started = False
+        self.over = False
+        """Has the program ended?"""
         self.silent = False
         """With nobody at the prompt nothing is told: all of it is in the outcome."""
         self.waiting: list[Waiting] = []
@@ -150,7 +152,7 @@ class Session:
             for watch in self.watches:
                 watch.restart()
         self.started = True
-        self._status, self._stop = None, None
+        self._status, self._stop, self.over = None, None, False
         self.waiting.clear()
         return self._begin(self.watches)
 
@@ -199,7 +201,7 @@ class Session:
 
     def ended(self, status: int | None) -> None:
         """The program has ended."""
-        self._status = status
+        self._status, self.over = status, True
         self.waiting.clear()
         self._later.clear()
         self._suspended = None
@@ -211,7 +213,16 @@ class Session:
 
         self._arrive(END, read)
         self._work_off()
+        if not self.over and self._suspended is None:
+            self._settle()
+        if not self.over and self._suspended is None:
+            self.debugger.go_on()
         self._tell_stop()
+
+    def came_back(self, waiting: Sequence[Waiting]) -> None:
+        """The program is where it was at a checkpoint, and this still waits there."""
+        self.waiting[:] = waiting
+        self._status, self.over = None, False
 
     # ---- what scenarios and the developer want
 
@@ -295,7 +306,7 @@ class Session:
             verdicts=tuple(self.verdicts),
             stats={watch.spec.name: asdict(watch.monitor.stats()) for watch in self.watches},
             status=self._status,
-            stop=self._stop or stop if self._status is None else None,
+            stop=None if self.over else self._stop or stop,
             error=self._error,
             warnings=tuple(self.warnings),
         )
@@ -426,7 +437,7 @@ class Session:
         return where
 
     def _tell_stop(self) -> None:
-        if self._suspended is None or self._told or self._status is not None:
+        if self._suspended is None or self._told or self.over:
             return
         self._told = True
         where = self.debugger.where()
