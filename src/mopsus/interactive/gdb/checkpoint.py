@@ -13,6 +13,7 @@ import gdb
 
 from mopsus.interactive.debugger import CheckpointError
 from mopsus.interactive.gdb import criu, snapshot
+from mopsus.interactive.gdb.files import speak_on
 from mopsus.interactive.gdb.fork import Copies, Copy, undisturbed
 from mopsus.interactive.gdb.trap import lifted
 
@@ -52,6 +53,10 @@ class ProgramCheckpoints:
         """Is what GDB shows a checkpoint, because the program itself has ended?"""
         return self._copies.ended
 
+    def take_end(self) -> None:
+        """GDB has just taken up a checkpoint, files and all, because the program has ended."""
+        speak_on()
+
     def forget(self) -> None:
         """The program is about to be killed, run again or let go."""
         self._copies.discard_all()
@@ -77,6 +82,7 @@ class ProgramCheckpoints:
                     snapshot.restore(saved)
             elif isinstance(saved, criu.Image):
                 criu.restore(saved)
+        speak_on()
 
     def discard(self, saved: object) -> None:
         with self._moving():

@@ -124,6 +124,7 @@ class Course:
         if self._debugger.checkpoints.busy:
             return
         if self._debugger.checkpoints.program_ended:  # GDB does not call that an exit
+            self._debugger.checkpoints.take_end()
             self.over = True
             self._ended = _exit_status()
             return

@@ -7,9 +7,12 @@ back through a descriptor that the kernel lets a tracer borrow.
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import os
 import stat
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from mopsus.interactive.debugger import CheckpointError
 
@@ -29,19 +32,30 @@ class OpenFile:
 def open_files(process: int) -> dict[int, OpenFile]:
     """By descriptor."""
     found = {}
-    for name in os.listdir(f"/proc/{process}/fd"):
-        path = f"/proc/{process}/fd/{name}"
+    for number in map(int, os.listdir(f"/proc/{process}/fd")):
+        path = _path(process, number)
         try:
             regular = stat.S_ISREG(os.stat(path).st_mode)
-            found[int(name)] = OpenFile(os.readlink(path), _position(process, name) if regular else None)
+            found[number] = OpenFile(os.readlink(path), _position(process, number) if regular else None)
         except FileNotFoundError:
             continue  # an end that is gone has no place either
     return found
 
 
-def spoken(process: int) -> dict[int, OpenFile]:
-    """Standard output and error, as they are now: what was said is said, and others may write to the same files."""
-    return {number: file for number, file in open_files(process).items() if number in (1, 2)}
+def shared(process: int) -> dict[int, OpenFile]:
+    """Those that GDB has open, too, as they are now: it speaks to them, and reads its commands from its input."""
+    ours = {_identity(f"/proc/self/fd/{name}") for name in os.listdir("/proc/self/fd")} - {None}
+    if _reads_no_commands():
+        ours.discard(_identity("/proc/self/fd/0"))
+    return {number: file for number, file in open_files(process).items() if _identity(_path(process, number)) in ours}
+
+
+def speak_on() -> None:
+    """What GDB says goes behind all that was said: a file that it shares with the program may have been put back."""
+    for name in os.listdir("/proc/self/fd"):
+        with suppress(OSError):
+            if fcntl.fcntl(int(name), fcntl.F_GETFL) & os.O_ACCMODE and stat.S_ISREG(os.fstat(int(name)).st_mode):
+                os.lseek(int(name), 0, os.SEEK_END)
 
 
 def closed(saved: dict[int, OpenFile], now: dict[int, OpenFile]) -> str | None:
@@ -77,6 +91,23 @@ def _seek(pidfd: int, number: int, file: OpenFile) -> None:
         os.close(borrowed)
 
 
-def _position(process: int, name: str) -> int:
-    with open(f"/proc/{process}/fdinfo/{name}") as lines:
+def _position(process: int, number: int) -> int:
+    with open(f"/proc/{process}/fdinfo/{number}") as lines:
         return int(next(line for line in lines if line.startswith("pos:")).split()[1])
+
+
+def _path(process: int, number: int) -> str:
+    return f"/proc/{process}/fd/{number}"
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:  # closed meanwhile, or a file that was deleted
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _reads_no_commands() -> bool:
+    """Was GDB started to do what its command line says, and nothing else?"""
+    return bool({b"-batch", b"--batch"} & set(Path("/proc/self/cmdline").read_bytes().split(b"\0")))

@@ -21,7 +21,7 @@ import gdb
 
 from mopsus.interactive.debugger import CheckpointError
 from mopsus.interactive.gdb.developer import developer_points
-from mopsus.interactive.gdb.files import OpenFile, open_files, seek, spoken
+from mopsus.interactive.gdb.files import OpenFile, open_files, seek, shared
 
 _LISTED = re.compile(r"^[* ] (\d+) .*?(?:process|LWP) (\d+)", re.MULTILINE)
 
@@ -61,7 +61,7 @@ class Copies:
         if left is not None and len(gdb.selected_inferior().threads()) > 1:
             hint = "let it end first, or take checkpoints when all threads are there"
             raise CheckpointError("the program has started threads since the checkpoint", hint=hint)
-        files = copy.files | spoken(current)
+        files = copy.files | shared(current)
         if copy.process != current:
             gdb.execute(f"restart {_listed()[copy.process]}", to_string=True)
         seek(copy.process, files)

@@ -18,7 +18,7 @@ import gdb
 
 from mopsus.interactive.debugger import CheckpointError
 from mopsus.interactive.gdb import ptrace
-from mopsus.interactive.gdb.files import OpenFile, closed, open_files, seek, spoken
+from mopsus.interactive.gdb.files import OpenFile, closed, open_files, seek, shared
 from mopsus.interactive.gdb.memory import Mapping, Memory, lost, mappings, outside, touched
 
 _HINT = "restore a checkpoint from before, or run the program again"
@@ -79,7 +79,7 @@ def restore(saved: Snapshot) -> None:
         memory.close()
     for thread, state in saved.threads.items():
         ptrace.set_state(thread, state)
-    seek(saved.process, saved.files | spoken(saved.process))
+    seek(saved.process, saved.files | shared(saved.process))
     gdb.execute("maintenance flush dcache", to_string=True)
     gdb.execute("maintenance flush register-cache", to_string=True)
     _arrive(saved.thread)
