@@ -132,3 +132,26 @@ def test_a_debugged_program_is_the_program_and_its_verdicts_those_of_its_trace(f
     assert debugged.returncode == (1 if verdicts else 0)
     assert verdicts
     assert said(mopsus(folder, "check", "--json", "p.prop", "r.jsonl").stdout) == verdicts
+
+
+@pytest.mark.parametrize("program", [pytest.param("./p", marks=pytest.mark.gdb), "p.py"])
+def test_a_scenario_brings_back_a_program_that_has_ended(folder, program):
+    (folder / "end.prop").write_text(
+        "state init { transition { event acquire() success on } }\n"
+        "state on accepting { transition { event #end() success over } }\n"
+        "state over non-accepting"
+    )
+    (folder / "end.scn").write_text(
+        "initialization { tries = 0 }\n"
+        "on entering accepting state { last = checkpoint() }\n"
+        "on entering non-accepting state {\n"
+        "    tries += 1\n"
+        "    if tries < 3: restore_checkpoint(last)\n"
+        "}"
+    )
+    options = ["--prop", "end.prop", "--scenario", "end.scn", "--json", "--output", "report.json"]
+    done = mopsus(folder, "debug", "--batch", *options, program, "a10u22")
+    report = json.loads((folder / "report.json").read_text())
+    assert (done.returncode, report["program"]["status"]) == (1, 3)
+    assert [each["category"] for each in report["verdicts"]] == ["over"] * 3
+    assert done.stdout == "use 2 2\n" * 3

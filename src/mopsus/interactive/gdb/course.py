@@ -73,6 +73,9 @@ class Course:
         if self.over:
             self.over = self._stopped = False
             self._debugger.ended(self._ended)
+            command = self._debugger.take_next()
+            if command is not None and is_alive():  # a scenario has brought it back
+                gdb.execute(command, to_string=self._session.silent)
             return
         self._stopped = False
         self._debugger.stopped()
