@@ -12,7 +12,6 @@ has told all: see `later`.
 
 from __future__ import annotations
 
-import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -75,7 +74,7 @@ class Session:
         self._error: str | None = None
         self._wrong: set[Place] = set()
         self._time = 0.0
-        self._faults: set[tuple[str, int | None]] = set()
+        self._faults: set[str] = set()
         self._suspended: str | None = None
         self._stop: Stop | None = None
         self._told = True
@@ -293,12 +292,11 @@ class Session:
 
     def fault(self, error: BaseException, whose: str) -> None:
         """Tell of an error in the code of a property, scenario or callback, once for each place in it."""
-        frames = traceback.extract_tb(error.__traceback__)
-        place = (frames[-1].filename, frames[-1].lineno) if frames else ("", 0)
+        place, text = telling.fault_text(error)
         if place not in self._faults:
             self._faults.add(place)
-            self.tell("".join(traceback.format_exception(error)).rstrip())
-            self.warn(f"{whose}: {type(error).__name__}: {error}")
+            self.tell(text)
+            self.warn(f"{whose}: {type(error).__name__}: {error} ({place})")
 
     def outcome(self, stop: Stop | None = None) -> Outcome:
         """What became of it. `stop`: why the program stands still, if it was not for a monitor or scenario."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
+from pathlib import Path
 from typing import Any, Protocol
 
 from mopsus.interactive.debugger import Where
@@ -12,6 +14,8 @@ from mopsus.interactive.watch import Move, Watch
 from mopsus.model import Acceptance, MopsusError, Verdict, WitnessEvent
 from mopsus.model.text import printable, short_path, show_binding, show_place, show_value
 from mopsus.verdict import explain
+
+_OURS = str(Path(__file__).parent)
 
 MOST_SLICES = 20
 """More than these are only counted: a dump at every event must stay readable."""
@@ -132,6 +136,15 @@ def error_text(error: MopsusError) -> str:
     """`error[DEBUG-002]: there is no function pusj (did you mean push?)`."""
     hint = f" ({error.hint})" if error.hint else ""
     return f"error[{error.code}]: {error.message}{hint}"
+
+
+def fault_text(error: BaseException) -> tuple[str, str]:
+    """Where some code of the user's went wrong, and the error with the lines that led there."""
+    frames = traceback.extract_tb(error.__traceback__)
+    theirs = [frame for frame in frames if not frame.filename.startswith(_OURS)] or frames
+    places = [f"{short_path(frame.filename)}:{frame.lineno}" for frame in theirs]
+    lines = [f"  at {place}: {frame.line}" for place, frame in zip(places, theirs, strict=True)]
+    return places[-1] if places else "", "\n".join([f"{type(error).__name__}: {error}", *lines])
 
 
 def _environment(environment: Mapping[str, Any], indent: str) -> list[str]:
