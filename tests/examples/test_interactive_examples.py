@@ -65,9 +65,11 @@ class Run:
 def debug(tmp_path):
     """Debugs a program with an example's property, without a prompt."""
 
-    def run(prop, *program, scenario=None, output=subprocess.PIPE):
+    def run(prop, *program, scenario=None, output=subprocess.PIPE, record=None):
         file = tmp_path / "report.json"
         words = ["--batch", "--json", "--output", str(file), "--prop", str(FOLDER / prop)]
+        if record is not None:
+            words += ["--record", str(record)]
         if scenario is not None:
             words += ["--scenario", str(FOLDER / scenario)]
         done = subprocess.run(
@@ -224,3 +226,21 @@ def test_a_ticket_that_goes_back_twice_is_found_in_a_python_program(debug):
     assert run.violations == ["back_twice"]
     assert "ticket 3 went back before: checkpoint" in run.said
     assert run.functions[:2] == ["Shop.release", "Shop.cancel"]
+
+
+# ---- what was recorded
+
+
+@pytest.mark.gdb
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
+@pytest.mark.parametrize("prop", ["queue.prop", "letters.prop", "shop.prop"])
+def test_what_was_recorded_is_judged_as_the_program_was(build, debug, tmp_path, prop, suffix):
+    record = tmp_path / f"events{suffix}"
+    run = debug(prop, str(FOLDER / "shop.py") if prop == "shop.prop" else build("queue"), record=record)
+    command = [sys.executable, "-m", "mopsus", "check", "--json", str(FOLDER / prop), str(record)]
+    checked = json.loads(subprocess.run(command, capture_output=True, text=True, check=False).stdout)
+    assert [each["category"] for each in checked["verdicts"]] == run.violations
+    assert len(run.violations) == 1
+    assert [each["event"] for each in checked["verdicts"][0]["witness"]] == [
+        each["event"] for each in run.report["verdicts"][0]["witness"]
+    ]
