@@ -100,9 +100,7 @@ def _remarks(automaton: Efsm, values: Mapping[str, tuple[str, ...]]) -> Iterator
             yield Remark("LOGIC-091", f"state '{state.name}' cannot be reached", hint, *place)
         elif state.final and automaton.transitions_of(state):
             hint = "an instance is forgotten on arrival; remove them, or the word 'final'"
-            yield Remark(
-                "LOGIC-092", f"state '{state.name}' is final, so its transitions are never taken", hint, *place
-            )
+            yield Remark("LOGIC-092", f"'{state.name}' is final, so its transitions are never taken", hint, *place)
 
 
 def _assignments(guard: Block, variables: set[str]) -> Iterator[Remark]:
