@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from mopsus import MopsusError
 from mopsus.model import Place, PlaceKind, Reading, ReadingKind
 from mopsus.spec import SpecError, parse, print_spec
 from mopsus.spec.debugging import formal
@@ -127,3 +128,27 @@ def test_faults_have_their_places(text, code, column):
     with pytest.raises(SpecError) as caught:
         event_of(text)
     assert [(each.code, each.span.column) for each in caught.value.diagnostics] == [(code, column)], caught.value
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("before(q) : call(f) && value(q = arg 1)", False),
+        ("before(q) : call(f) && value(q = ^*p)", False),
+        ('before(q) : call(f) && value(q = "wipe()")', True),
+        ("before(q) : call(f) && value(q = ^{wipe()})", True),
+        ('before() : write("q->cells[3]")', False),
+        ('before() : write("wipe()")', True),
+        (': update("*wipe()")', True),
+        (': line("f.c:12") || signal()', False),
+        ('before() : call(f) || read("wipe()")', True),
+    ],
+)
+def test_expressions_are_code_that_may_be_forbidden(text, code):
+    spec = parse(f"S(q) {{\n event e {text}\n event other(q)\n ere : e other }}")["S"]
+    if code:
+        with pytest.raises(MopsusError) as caught:
+            spec.monitor(allow_code=False)
+        assert caught.value.code == "MONITOR-001"
+    else:
+        spec.monitor(allow_code=False)

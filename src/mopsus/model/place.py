@@ -74,6 +74,11 @@ class Reading:
     inner: Reading | None = None
     type: str | None = None
 
+    def is_code(self) -> bool:
+        """Does it evaluate an expression, which may do anything?"""
+        code = self.kind in (ReadingKind.EXPRESSION, ReadingKind.PYTHON)
+        return code or (self.inner is not None and self.inner.is_code())
+
 
 class Unavailable:
     """The value of a reading that the debugger cannot give, say because it was optimised out. Not a value: whoever

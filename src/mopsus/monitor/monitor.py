@@ -37,6 +37,7 @@ from mopsus.monitor.instance import Instance
 from mopsus.monitor.plan import make_plan
 from mopsus.monitor.slices import Needs, Slice, in_names, read_binding, read_slices, table_state
 from mopsus.monitor.symbolic import read_steps
+from mopsus.spec.program import evaluates
 
 OnVerdict: TypeAlias = "Callable[[Verdict], object]"
 OnChange: TypeAlias = "Callable[[Change], object]"
@@ -609,6 +610,7 @@ def _refuse_code(compiled: CompiledSpec) -> None:
         or any(handler.code for prop in spec.properties for handler in prop.handlers)
         or any(isinstance(machine, SymbolicMachine) and machine.has_code() for machine in compiled.machines)
         or any(isinstance(machine, GuardedMachine) and guarded.has_code(machine) for machine in compiled.machines)
+        or any(evaluates(event.pointcut) for event in spec.events)
         or spec.variables
         or spec.imports
     )

@@ -40,6 +40,7 @@ _PART = re.compile(r"[\w*]+")
 _SPACE = re.compile(r"\s*")
 _GLOB = re.compile(r"[\w*?]+(?:\.[\w*?]+)*")
 _NAME = re.compile(r"[^\W\d]\w*")
+_VARIABLE = re.compile(rf"[*&]*{_NAME.pattern}(?:(?:\.|->|::){_NAME.pattern}|\[\d+\])*")
 _QUOTED = re.compile(r"\"[^\"\\]+\"|'[^'\\]+'")
 
 
@@ -110,6 +111,16 @@ def is_program(pointcut: Pointcut | None) -> bool:
     if pointcut.kind == "exit":  # which is also something that components do
         return isinstance(pointcut.argument, tuple | None)
     return pointcut.kind in PROGRAM or any(map(is_program, pointcut.operands))
+
+
+def evaluates(pointcut: Pointcut | None) -> bool:
+    """Does whoever watches for it evaluate an expression, which may do anything, rather than look at variables?"""
+    if pointcut is None or pointcut.operands:
+        return pointcut is not None and any(map(evaluates, pointcut.operands))
+    if pointcut.kind == "value":
+        return any(reading.is_code() for _, reading in pointcut.argument or ())
+    variable = pointcut.kind in ("write", "read", "access", "update") and pointcut.argument is not None
+    return variable and _VARIABLE.fullmatch(pointcut.argument) is None
 
 
 def branches(pointcut: Pointcut) -> tuple[Branch, ...]:

@@ -89,6 +89,7 @@ def test_states_that_the_property_does_not_have_are_told():
         ("on entering accepting state§", ["SPEC-001"]),
         ("on entering accepting state §{ x = 1", ["SPEC-003"]),
         ("on entering state x { a = §= 1 }\non leaving state y { §def }", ["SPEC-006", "SPEC-006"]),
+        ("on entering state x { if y: §return }", ["SPEC-006"]),
         ("on entering state x { }\n§initialization { }\non §x", ["SPEC-001", "SPEC-001"]),
     ],
 )

@@ -17,7 +17,7 @@ from mopsus.model import Code
 from mopsus.spec.cursor import NAME, Cursor
 from mopsus.spec.errors import ArgumentError, Findings
 from mopsus.spec.parser import read_text
-from mopsus.spec.prop.check import check_code
+from mopsus.spec.prop.check import check_code, check_no_return
 from mopsus.spec.source import Source
 
 _NEXT_REACTION = re.compile(r"^[ \t]*(?=on\b)", re.MULTILINE)
@@ -76,6 +76,7 @@ class _Reader:
         if block is None:
             self.cursor.refuse()
         check_code(block, self.findings)
+        check_no_return(block, self.findings)
         if not block.text:
             return None
         last = block.starts[-1] + len(block.text.rsplit("\n", 1)[-1])

@@ -27,7 +27,7 @@ def check_automaton(automaton: Automaton[EventT], findings: Findings) -> None:
         place = (first.start, first.end) if first is not None else (automaton.end, automaton.end + 1)
         findings.error_at("SPEC-080", f"there is no state '{INITIAL}'", *place, hint)
     if automaton.initialization is not None:
-        _check_initialization(automaton.initialization, findings)
+        check_no_return(automaton.initialization, findings)
     for state in automaton.states:
         if state.imported is not None:
             _check_state(state.imported, known, findings)
@@ -45,6 +45,13 @@ def check_code(block: Block, findings: Findings) -> None:
         line = min(max(problem.line, 1), len(block.starts))
         at = min(max(block.starts[line - 1] + problem.column - 1, block.start), block.end)
         findings.error_at("SPEC-006", f"not valid Python: {problem.message}", at, at + 1)
+
+
+def check_no_return(block: Block, findings: Findings) -> None:
+    """Report a block that returns something where nobody would take it."""
+    for statement in returns(parse_body(block.text)):
+        hint = "only guards and ends of transitions return something"
+        findings.error_at("SPEC-006", "'return' has no meaning here", *place_in(block, statement), hint)
 
 
 def check_slices(automaton: Automaton[Declared], findings: Findings) -> None:
@@ -69,12 +76,6 @@ def place_in(block: Block, node: ast.AST) -> tuple[int, int]:
     start = place(line, column)
     end_line, end_column = getattr(node, "end_lineno", line), getattr(node, "end_col_offset", column)
     return start, max(start + 1, place(end_line, end_column)) if end_line == line else start + 1
-
-
-def _check_initialization(block: Block, findings: Findings) -> None:
-    for statement in returns(parse_body(block.text)):
-        hint = "assign variables here; transitions lead to states"
-        findings.error_at("SPEC-006", "an initialization returns nothing", *place_in(block, statement), hint)
 
 
 def _check_returns(block: Block, known: dict[str, Word], findings: Findings) -> None:
