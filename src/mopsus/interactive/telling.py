@@ -50,14 +50,14 @@ def current_state(watch: Watch, moves: Sequence[Move] = ()) -> str:
     """Where every slice of a monitor stands, and whence those came that have just moved."""
     origins = {_key(move.binding): move.old for move in moves}
     states = watch.states()
-    slices = watch.monitor.slices()
-    shown = sorted(enumerate(slices), key=lambda each: _key(each[1].binding) not in origins)[:MOST_SLICES]
+    slices = [(watch.shown(each.binding), each) for each in watch.monitor.slices()]
+    shown = sorted(enumerate(slices), key=lambda each: _key(each[1][0]) not in origins)[:MOST_SLICES]
     lines = [f"[{_clock()}] Current state (monitor #{watch.number}):"]
-    for number, each in sorted(shown, key=lambda pair: pair[0]):
-        origin = origins.get(_key(each.binding))
+    for number, (binding, each) in sorted(shown, key=lambda pair: pair[0]):
+        origin = origins.get(_key(binding))
         mark = states.get(each.state, Acceptance.NEUTRAL).value
         parts = [
-            f"  Slice {number} {show_binding(each.binding) or None}: {printable(each.state)}",
+            f"  Slice {number} {show_binding(binding) or None}: {printable(each.state)}",
             f"(from {printable(origin)})" if origin is not None else "",
             f"[{mark}]" if mark else "",
         ]

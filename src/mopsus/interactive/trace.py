@@ -15,7 +15,7 @@ from typing import TextIO
 from weakref import ref
 
 from mopsus.interactive.debugger import DebuggerError, Where
-from mopsus.model import Spec, Unavailable
+from mopsus.model import Address, Spec, Unavailable
 
 JSON_SUFFIXES = frozenset({".jsonl", ".ndjson", ".json"})
 _PLACE = ("time", "thread", "location")
@@ -80,6 +80,8 @@ class Recorder:
             return value
         if isinstance(value, Unavailable):
             return None
+        if isinstance(value, Address):
+            return int(value)
         if isinstance(value, bytes):
             return value.decode("utf-8", "backslashreplace")
         return self._objects[value]

@@ -12,6 +12,7 @@ from mopsus.interactive.remembered import Remembered
 from mopsus.logics import compile_spec
 from mopsus.model import (
     Acceptance,
+    Address,
     Change,
     GuardedMachine,
     Machine,
@@ -121,9 +122,13 @@ class Watch:
     def deliver(self, arrival: Arrival, values: Mapping[str, object], where: Where) -> None:
         """The event happens now."""
         core, _ = self.monitor.inside()
-        given = tuple(values.values())
-        row = self._remembered.add(arrival.names[arrival.slicing :], given[arrival.slicing :])
+        row = self._remembered.add(arrival.names, tuple(values.values()), arrival.slicing)
+        given = tuple(int(value) if isinstance(value, Address) else value for value in values.values())
         core.row(arrival.number, given, where.time, where.thread, where.location or "", False, row)
+
+    def shown(self, binding: Mapping[str, object]) -> dict[str, Any]:
+        """The values of parameters as people know them: addresses as such."""
+        return self._remembered.shown(binding)
 
     # ---- what its instances did
 
@@ -214,7 +219,8 @@ class Watch:
     def _changed(self, change: Change) -> None:
         states = self._acceptances[change.property]
         assert change.old is not None
-        move = Move(change.old, change.new, states[change.old], states[change.new], change.binding, change)
+        binding = self.shown(change.binding)
+        move = Move(change.old, change.new, states[change.old], states[change.new], binding, change)
         self._moves.append(move)
 
     def _verdict(self, verdict: Verdict) -> None:

@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 import gdb
 
-from mopsus.model import Unavailable
+from mopsus.model import Address, Unavailable
 
-_INTEGERS = {gdb.TYPE_CODE_INT, gdb.TYPE_CODE_CHAR, gdb.TYPE_CODE_ENUM, gdb.TYPE_CODE_PTR, gdb.TYPE_CODE_RANGE}
+_INTEGERS = {gdb.TYPE_CODE_INT, gdb.TYPE_CODE_CHAR, gdb.TYPE_CODE_ENUM, gdb.TYPE_CODE_RANGE}
 _REFERENCES = {gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF}
 _RECORDS = {gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION}
 _LONGEST = 4096
@@ -52,6 +52,8 @@ def _followed(value: gdb.Value) -> gdb.Value:
 def _natural(value: gdb.Value, depth: int) -> object:
     kind = value.type.strip_typedefs()
     code = kind.code
+    if code == gdb.TYPE_CODE_PTR:
+        return Address(int(value))
     if code in _INTEGERS:
         return int(value)
     if code == gdb.TYPE_CODE_FLT:
@@ -72,7 +74,7 @@ def _natural(value: gdb.Value, depth: int) -> object:
         first, last = kind.range()
         return [_natural(value[index], depth - 1) for index in range(first, min(last + 1, first + _LONGEST))]
     if code == gdb.TYPE_CODE_FUNC:
-        return int(value.address) if value.address is not None else str(value)
+        return Address(int(value.address)) if value.address is not None else str(value)
     return str(value)
 
 
