@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from pathlib import Path
 
 import gdb
 
@@ -105,8 +106,12 @@ class GdbDebugger(Debugger):
         if thread is None:
             return Where(None, None, None, elapsed)
         returned = self._told is not None and self._told.kind is PlaceKind.CALL and self._told.after
-        location, function = _described(self.get_pc() - returned)  # the line of the call, not the one behind it
-        return Where(location or _called_from(), function, thread.num, elapsed)
+        location, function, foreign = _described(
+            self.get_pc() - returned
+        )  # the line of the call, not the one behind it
+        if foreign:
+            location = _called_from() or location
+        return Where(location, function, thread.num, elapsed)
 
     def get(self, expression: str) -> object:
         return to_python(_evaluate(expression))
@@ -225,28 +230,36 @@ def _evaluate(expression: str) -> gdb.Value:
 
 
 @lru_cache(maxsize=4096)
-def _described(address: int) -> tuple[str | None, str | None]:
-    """The line and the function of an address in the code."""
-    place = gdb.find_pc_line(address)
-    location = f"{place.symtab.fullname()}:{place.line}" if place.symtab is not None else None
+def _described(address: int) -> tuple[str | None, str | None, bool]:
+    """The line and the function of an address in the code, and whether that is a library's whose source is not here."""
+    location = _line(gdb.find_pc_line(address))
     block = gdb.block_for_pc(address)
     while block is not None and block.function is None:
         block = block.superblock
-    return location, str(block.function) if block is not None else _symbol_at(address)
+    function = str(block.function) if block is not None else _symbol_at(address)
+    return location, function, not _is_here(location) and gdb.solib_name(address) is not None
 
 
 def _called_from() -> str | None:
-    """The line that led into a function without source, say of a library."""
+    """The line of source that led into a library."""
     frame = gdb.newest_frame()
     for _ in range(_CALLERS):
         caller = frame.older()
         if caller is None:
             break
         frame = caller
-        place = frame.find_sal()
-        if place.symtab is not None:
-            return f"{place.symtab.fullname()}:{place.line}"
+        location = _line(frame.find_sal())
+        if _is_here(location):
+            return location
     return None
+
+
+def _line(place: gdb.Symtab_and_line) -> str | None:
+    return f"{place.symtab.fullname()}:{place.line}" if place.symtab is not None else None
+
+
+def _is_here(location: str | None) -> bool:
+    return location is not None and Path(location.rpartition(":")[0]).exists()
 
 
 def _symbol_at(address: int) -> str | None:
