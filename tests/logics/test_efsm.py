@@ -162,6 +162,13 @@ def test_transitions_of_a_final_state_are_told():
     assert warnings_of(formula) == [("LOGIC-092", 3, 15)]
 
 
+def test_a_transition_without_an_end_is_told():
+    formula = """
+        state init { transition { event a success bad } transition { event b { return q } } }
+        state bad non-accepting"""
+    assert warnings_of(formula) == [("LOGIC-093", 2, 57)]
+
+
 def test_a_drawing_says_when_a_transition_is_taken_and_where_a_block_may_lead():
     drawing = machine_of("""
         state init {

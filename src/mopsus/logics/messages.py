@@ -55,4 +55,5 @@ MESSAGES: dict[str, str] = {
     "LOGIC-090": "Warning: a guard assigns to a variable, which has no effect.",
     "LOGIC-091": "Warning: a state cannot be reached.",
     "LOGIC-092": "Warning: a final state has transitions, which are never taken.",
+    "LOGIC-093": "Warning: a transition has neither a success nor a failure end, so it is never taken.",
 }

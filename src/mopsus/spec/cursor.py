@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 
 from mopsus.spec import pytext
+from mopsus.spec.diagnostics import suggest
 from mopsus.spec.errors import ArgumentError
 
 NAME = re.compile(r"[^\W\d]\w*")
@@ -21,7 +22,7 @@ _STRING = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'")
 _SPACE = re.compile(r"\s*")
 _COMMENT = re.compile(r"#(?!ecid\b)[^\n]*")  # `#ecid` is a value of Verde's distributed sessions
 _GAP = re.compile(rf"(?:\s+|{_COMMENT.pattern})*")
-_FOUND = re.compile(r"[\w-]+|->|::|\S")
+_FOUND = re.compile(r"[\w-]+|->|::|//|/\*|\S")
 
 
 class Word(str):
@@ -152,6 +153,10 @@ class Cursor:
         if found is None:
             raise ArgumentError("the text ends too early", offset=self.end, hint=hint, code="SPEC-001")
         text = found.group()
+        if text in ("//", "/*"):
+            hint = "a comment begins with '#'"
+        elif near := suggest(text, (word[1:-1] for word in words if word[1:-1].isalpha())):
+            hint = f"did you mean '{near}'?"
         raise ArgumentError(f"unexpected '{text}'", offset=self.at, length=len(text), hint=hint, code="SPEC-001")
 
     def _taken(self, end: int) -> Word:

@@ -28,6 +28,21 @@ def test_faults(case):
     assert found == wanted, str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("state init { transition { event f() sucess init } }", "did you mean 'success'?"),
+        ("initialisation { x = 1 }", "did you mean 'initialization'?"),
+        ("// a comment", "a comment begins with '#'"),
+        ("state init { transition { event f(x y) success init } }", "expected ':', 'as', ')' or ','"),
+    ],
+)
+def test_hints_say_what_was_probably_meant(text, hint):
+    with pytest.raises(SpecError) as caught:
+        parse_file(text, "p.prop")
+    assert caught.value.hint == hint
+
+
 def test_unknown_names_are_told_with_the_nearest_known_one():
     with pytest.raises(SpecError) as caught:
         parse_file("state init { transition { event f() success opend } }\nstate opened", "p.prop")

@@ -92,6 +92,9 @@ def _remarks(automaton: Efsm, values: Mapping[str, tuple[str, ...]]) -> Iterator
     for transition in automaton.transitions():
         if transition.guard is not None:
             yield from _assignments(transition.guard, variables)
+        if not any(transition.ends()):
+            hint = "say where it leads: success state"
+            yield Remark("LOGIC-093", "this transition is never taken", hint, transition.start, len("transition"))
     reached = _reached(automaton)
     for state in automaton.states:
         place = state.name.start, len(state.name)

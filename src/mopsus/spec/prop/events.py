@@ -26,6 +26,7 @@ _NAMED = ("syscall", "signal", "throw", "catch")
 _FUNCTION = re.compile(rf"~?{NAME.pattern}(?:(?:\.|::)~?{NAME.pattern})*")
 _LINE = re.compile(r"[\w./+-]+:\d+\b(?!:)")
 _PATH = re.compile(rf"[*&]*{NAME.pattern}(?:(?:\.|->|::){NAME.pattern}|\[\d+\])*")
+_OTHER_PROGRAM = re.compile(r"in\s+program\b")
 _WHAT_FOLLOWS = re.compile(rf"(?:{'|'.join((*_VARIABLES, *_NAMED, 'line'))})\s+(?!(?:success|failure)\b)[\w\"'*&~:.]")
 
 
@@ -57,14 +58,9 @@ def read_declared(cursor: Cursor) -> Declared:
                 cursor.need(",")
             values.append(_value(cursor, values))
         end = cursor.end
-    if targeted := cursor.take("in"):
-        raise ArgumentError(
-            "'in program' belongs to distributed sessions",
-            offset=targeted.start,
-            length=len(targeted),
-            hint="there is one program here",
-            code="SPEC-085",
-        )
+    if cursor.ahead(_OTHER_PROGRAM):
+        message, hint = "'in program' belongs to distributed sessions", "there is one program here"
+        raise ArgumentError(message, offset=cursor.at, length=len("in"), hint=hint, code="SPEC-085")
     return Declared(Place(kind, what, after), tuple(values), start.start, end)
 
 

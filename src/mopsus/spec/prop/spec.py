@@ -7,6 +7,7 @@ from functools import lru_cache
 from pathlib import PurePath
 
 from mopsus.model import Event, Parameter, Property, Spec
+from mopsus.spec.check import check_spec
 from mopsus.spec.cursor import Word
 from mopsus.spec.errors import Findings
 from mopsus.spec.prop import LOGIC
@@ -35,13 +36,16 @@ def make_spec(automaton: Automaton[Declared], findings: Findings) -> Spec:
         hint = "write transition { event f() success state } in a state"
         findings.error_at("SPEC-046", "the property has no event", automaton.start, automaton.start + 1, hint)
     formula, _ = print_formula(automaton, names.__getitem__)
-    return Spec(
+    spec = Spec(
         _identifier(PurePath(source.file).stem),
         tuple(Parameter(str(name), span=source.span(name.start, name.end)) for name in automaton.slices),
         events=tuple(events.values()),
         properties=(Property(LOGIC, LOGIC, formula, span=source.span(automaton.start, automaton.end)),),
         span=source.span(automaton.start, automaton.start + 1),
     )
+    if not findings.errors:
+        check_spec(spec, findings)
+    return spec
 
 
 @lru_cache(maxsize=4)
