@@ -169,6 +169,14 @@ def test_a_transition_without_an_end_is_told():
     assert warnings_of(formula) == [("LOGIC-093", 2, 57)]
 
 
+def test_a_value_that_hides_a_variable_is_told_once_for_each_event():
+    formula = """
+        initialization { x = 0 }
+        state init { transition { event a success bad } transition { event b success { x += 1 } } }
+        state bad non-accepting { transition { event a success { x = x } } }"""
+    assert warnings_of(formula) == [("LOGIC-094", 3, 41)]
+
+
 def test_a_drawing_says_when_a_transition_is_taken_and_where_a_block_may_lead():
     drawing = machine_of("""
         state init {

@@ -56,4 +56,5 @@ MESSAGES: dict[str, str] = {
     "LOGIC-091": "Warning: a state cannot be reached.",
     "LOGIC-092": "Warning: a final state has transitions, which are never taken.",
     "LOGIC-093": "Warning: a transition has neither a success nor a failure end, so it is never taken.",
+    "LOGIC-094": "Warning: a value of an event hides a variable of the same name.",
 }

@@ -68,6 +68,7 @@ MESSAGES: dict[str, str] = {
     "SPEC-061": "Warning: a specification has neither a property nor an action, so it does nothing.",
     "SPEC-062": "Warning: a modifier is repeated.",
     "SPEC-063": "Warning: a modifier that speaks of parameters stands at a specification that has none.",
+    "SPEC-064": "Warning: a property declares two events at one place that differ in their values only.",
     "SPEC-070": "Forms of an `.hml` text are not begun, separated or ended as they must be.",
     "SPEC-071": "A function has a name that guards of `.hml` texts cannot call.",
     "SPEC-080": "A property of states has no state `init`, in which it would begin.",

@@ -109,6 +109,13 @@ def test_values_by_which_traces_are_sliced_are_parameters_and_all_others_data():
     assert set(found.readings) == {"queue", "size"}
 
 
+def test_events_that_differ_in_their_values_only_are_told():
+    text = "state init {\n transition { event f(a) success s }\n}\nstate s {\n transition { event f() success init }\n}"
+    found = parse_file(text, "p.prop").warnings
+    assert [(each.code, each.span.line, each.span.column) for each in found] == [("SPEC-064", 5, 15)]
+    assert "line 2" in found[0].message
+
+
 def test_declarations_that_say_the_same_are_one_event():
     spec = spec_of("event f(a, b)", "before call f(b, a)", "event f(a)", "after event f(a)", "event f_2()")
     assert [(event.name, event.names) for event in spec.events] == [

@@ -89,6 +89,7 @@ def _variables(automaton: Efsm, values: Mapping[str, tuple[str, ...]]) -> Iterat
 
 def _remarks(automaton: Efsm, values: Mapping[str, tuple[str, ...]]) -> Iterator[Remark]:
     variables = set(_variables(automaton, values))
+    yield from _hidden(automaton, values, variables)
     for transition in automaton.transitions():
         if transition.guard is not None:
             yield from _assignments(transition.guard, variables)
@@ -104,6 +105,16 @@ def _remarks(automaton: Efsm, values: Mapping[str, tuple[str, ...]]) -> Iterator
         elif state.final and automaton.transitions_of(state):
             hint = "an instance is forgotten on arrival; remove them, or the word 'final'"
             yield Remark("LOGIC-092", f"'{state.name}' is final, so its transitions are never taken", hint, *place)
+
+
+def _hidden(automaton: Efsm, values: Mapping[str, tuple[str, ...]], variables: set[str]) -> Iterator[Remark]:
+    """Variables that cannot be seen where an event has a value of the same name: told once for each event."""
+    for event in {str(each.event): each.event for each in reversed([*automaton.transitions()])}.values():
+        for name in values[event]:
+            if name in variables:
+                hint = "rename one of them: what is assigned to the value is lost"
+                message = f"'{name}', a value of event '{event}', hides the variable of that name"
+                yield Remark("LOGIC-094", message, hint, event.start, len(event))
 
 
 def _assignments(guard: Block, variables: set[str]) -> Iterator[Remark]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from mopsus.model import Place
 from mopsus.model.guarded import INITIAL
 from mopsus.spec import pytext
 from mopsus.spec.cursor import Block, Word
@@ -62,6 +63,21 @@ def check_slices(automaton: Automaton[Declared], findings: Findings) -> None:
             _error(findings, "SPEC-031", f"parameter '{name}' is declared twice", name, "remove one of them")
         elif name not in bound:
             findings.unknown("SPEC-084", "parameter", name, bound, findings.source.span(name.start, name.end))
+
+
+def check_places(automaton: Automaton[Declared], findings: Findings) -> None:
+    """Tell of declarations that differ in their values only: what happens there is several events, one by one."""
+    first: dict[Place, Declared] = {}
+    told: set[Declared] = set()
+    for transition in automaton.transitions():
+        event = transition.event
+        other = first.setdefault(event.place, event)
+        if other.meaning != event.meaning and event not in told:
+            told.add(event)
+            line = findings.source.span(other.start, other.end).line
+            message = f"this event has other values than that in line {line}, so that both happen, one after the other"
+            span = findings.source.span(event.start, event.end)
+            findings.warning("SPEC-064", message, span, "list the same values, to make one event of them")
 
 
 def place_in(block: Block, node: ast.AST) -> tuple[int, int]:

@@ -172,10 +172,9 @@ def name_events(automaton: Automaton[Declared]) -> dict[Declared, str]:
     known: dict[object, str] = {}
     for transition in automaton.transitions():
         event = transition.event
-        key = (event.place, frozenset((str(value.name), value.reading) for value in event.values))
-        if key not in known:
-            known[key] = _unique(_name(event.place), known.values())
-        names[event] = known[key]
+        if event.meaning not in known:
+            known[event.meaning] = _unique(_name(event.place), known.values())
+        names[event] = known[event.meaning]
     return names
 
 

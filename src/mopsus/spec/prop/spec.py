@@ -11,7 +11,7 @@ from mopsus.spec.check import check_spec
 from mopsus.spec.cursor import Word
 from mopsus.spec.errors import Findings
 from mopsus.spec.prop import LOGIC
-from mopsus.spec.prop.check import check_automaton, check_slices
+from mopsus.spec.prop.check import check_automaton, check_places, check_slices
 from mopsus.spec.prop.events import make_event, name_events
 from mopsus.spec.prop.printer import print_formula
 from mopsus.spec.prop.reader import read_formula, read_property
@@ -24,6 +24,7 @@ def make_spec(automaton: Automaton[Declared], findings: Findings) -> Spec:
     if not findings.errors:  # what could not be read would be missed
         check_automaton(automaton, findings)
         check_slices(automaton, findings)
+        check_places(automaton, findings)
     source = findings.source
     names = name_events(automaton)
     events: dict[str, Event] = {}

@@ -40,6 +40,11 @@ class Declared:
     start: int = field(default=0, compare=False)
     end: int = field(default=0, compare=False)
 
+    @property
+    def meaning(self) -> object:
+        """What tells it apart from other events: not the order of its values."""
+        return self.place, frozenset((str(value.name), value.reading) for value in self.values)
+
 
 EventT = TypeVar("EventT", bound="Declared | Word")
 
