@@ -15,6 +15,7 @@ from mopsus.interactive.gdb.calls import Calls
 from mopsus.interactive.gdb.catch import CAUGHT, catch_point, wrong_with_caught
 from mopsus.interactive.gdb.checkpoint import ProgramCheckpoints
 from mopsus.interactive.gdb.developer import DeveloperPoints
+from mopsus.interactive.gdb.interrupts import take_interrupt, uninterrupted
 from mopsus.interactive.gdb.places import wrong_with
 from mopsus.interactive.gdb.points import CodePoint, Point, ReturnPoint
 from mopsus.interactive.gdb.readings import forget_functions, program_counter
@@ -45,6 +46,7 @@ class GdbDebugger(Debugger):
         self._told: Place | None = None
         self._address: int | None = None
         self._stop_soon = False
+        self._pause = False
         self._next: str | None = None
         gdb.events.new_objfile.connect(lambda _: self._code_loaded())
 
@@ -67,7 +69,7 @@ class GdbDebugger(Debugger):
 
     def developer_stops_here(self) -> bool:
         watched = self._told.what if self._told is not None and self._told.kind in _WATCHED else None
-        return self._developer.stop_here(self.get_pc, watched)
+        return uninterrupted(lambda: self._developer.stop_here(self.get_pc, watched))
 
     def _make(self, place: Place) -> Point:
         try:
@@ -88,12 +90,14 @@ class GdbDebugger(Debugger):
         self._told, self._address = place, address
         try:
             stop = self.driver.reached(place, read)
-        except KeyboardInterrupt:
-            self.write("interrupted")
-            stop = True
         finally:
             self._told = self._address = None
-        return stop or self._stop_soon
+        if take_interrupt():
+            self.write("interrupted")
+            return True
+        if self._pause and not (stop or self._stop_soon):
+            self.go_on()
+        return stop or self._stop_soon or self._pause
 
     def _warn(self, text: str) -> None:
         self.warn(text)
@@ -101,6 +105,9 @@ class GdbDebugger(Debugger):
     # ---- the program
 
     def where(self) -> Where:
+        return uninterrupted(self._where)
+
+    def _where(self) -> Where:
         elapsed = round(time.monotonic() - self._began, 6)
         thread = gdb.selected_thread()
         if thread is None:
@@ -140,6 +147,7 @@ class GdbDebugger(Debugger):
 
     def set_pc(self, address: int) -> None:
         self.execute(f"set var $pc = {address}")
+        self._address = None
 
     def backtrace(self, limit: int = 20) -> list[str]:
         if gdb.selected_thread() is None:
@@ -166,6 +174,10 @@ class GdbDebugger(Debugger):
     def stop_soon(self) -> None:
         self._stop_soon = True
 
+    def pause(self) -> None:
+        """If the driver is being told of a place: stop there, and go on."""
+        self._pause = self.telling
+
     def began(self) -> None:
         """The program begins now."""
         self._began = time.monotonic()
@@ -182,22 +194,30 @@ class GdbDebugger(Debugger):
 
     def stopped(self) -> None:
         """The program has stopped: what was put off is done now."""
-        self._stop_soon = False
+        self._stop_soon = self._pause = False
         if self.driver is not None:
             self.driver.stopped()
 
     def ended(self, status: int | None) -> None:
         """The program is gone; points stay for another run."""
         self.calls.clear()
-        self._stop_soon = False
+        self._stop_soon = self._pause = False
+        self._next = None
         if self.driver is not None:
             self.driver.ended(status)
 
     # ---- the developer
 
+    @property
+    def telling(self) -> bool:
+        """Is the driver being told of a place?"""
+        return self._told is not None
+
     def execute(self, command: str) -> str:
+        # A function of the program that fails while an event is handled must not take GDB with it.
+        safely = "with unwindonsignal on -- " if self.telling else ""
         try:
-            return gdb.execute(command, to_string=True)
+            return gdb.execute(safely + command, to_string=True)
         except gdb.error as error:
             raise DebuggerError(f"GDB refused `{command}`: {error}", hint="try it at the prompt") from error
 

@@ -33,9 +33,11 @@ def run_batch(session: Session, course: Course, attached: bool) -> Outcome:
             return replace(session.outcome(), error=f"the program cannot be run: {error}")
         command = ""
         if is_alive() and course.signal is not None:
-            stop = _signal_stop(session, course.signal)
+            stop = _stop(session, "interrupted" if course.signal == "SIGINT" else f"signal {course.signal}")
             if course.signal in _DEADLY:
                 command = "continue"
+        elif is_alive():
+            stop = _stop(session, "interrupted")  # where nobody else stops a program
     outcome = session.outcome(stop)
     session.close()
     if is_alive():
@@ -43,6 +45,5 @@ def run_batch(session: Session, course: Course, attached: bool) -> Outcome:
     return outcome
 
 
-def _signal_stop(session: Session, signal: str) -> Stop:
-    reason = "interrupted" if signal == "SIGINT" else f"signal {signal}"
+def _stop(session: Session, reason: str) -> Stop:
     return Stop(reason, session.debugger.where().location, tuple(session.debugger.backtrace()))

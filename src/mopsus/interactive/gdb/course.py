@@ -92,6 +92,7 @@ class Course:
 
     def _beginning(self, command: str) -> None:
         """The program is about to be started, perhaps again."""
+        self._refuse_while_telling(command)
         self._command = command
         self._debugger.checkpoints.forget()
         self._debugger.began()
@@ -101,7 +102,13 @@ class Course:
         if self._loaded is None:
             self._loaded = Trap(f"-function {_FIRST}", self._on_loaded)
 
+    def _refuse_while_telling(self, command: str) -> None:
+        """GDB would not survive it."""
+        if self._debugger.telling:
+            raise gdb.GdbError(f"`{command}` is not for code that handles an event: use after_breakpoint(…)")
+
     def _going_on(self, command: str) -> None:
+        self._refuse_while_telling(command)
         if self._settling or self._debugger.checkpoints.busy or not is_alive():
             return
         if self._debugger.checkpoints.program_ended:
@@ -113,6 +120,7 @@ class Course:
 
     def _ending(self, command: str) -> None:
         """The program is about to be killed or let go, by the developer or by us."""
+        self._refuse_while_telling(command)
         if not self._debugger.checkpoints.busy:
             self._debugger.checkpoints.forget()
 

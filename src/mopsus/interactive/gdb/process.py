@@ -33,7 +33,7 @@ def begin(order: Mapping[str, Any] | None) -> None:
         MonitorCommands(name, session, course)
     streams = order["streams"] if order is not None else ()
     speech = os.fdopen(streams[1], "w", buffering=1, closefd=False) if streams else None
-    _replace_execute(speech)
+    _replace_execute(debugger, speech)
     if speech is not None:
         _speak_through(debugger, speech)
     if order is None:
@@ -57,7 +57,7 @@ def _load(setup: Setup, streams: Sequence[int]) -> None:
     """Load the program, to be run as a shell would run it: with its own standard streams, and no variable of GDB's."""
     gdb.execute("set debuginfod enabled off")
     if setup.batch:
-        for line in ("set confirm off", "set pagination off", "set width 0", "set height 0"):
+        for line in ("set confirm off", "set pagination off", "set width 0", "set height 0", "set unwindonsignal on"):
             gdb.execute(line)
     if setup.process is not None:
         gdb.execute(f"attach {setup.process}", to_string=setup.batch)
@@ -88,15 +88,23 @@ def _speak_through(debugger: GdbDebugger, stream: IO[str]) -> None:
     debugger.write = write  # type: ignore[method-assign]
 
 
-def _replace_execute(stream: IO[str] | None) -> None:
-    """`gdb.execute` as code of properties calls it. What it prints goes where they speak. And it is a function of
-    Python: that code belongs to no module, without which GDB cannot import what some of its commands need."""
+def _replace_execute(debugger: GdbDebugger, stream: IO[str] | None) -> None:
+    """`gdb.execute` as code of properties and scenarios calls it.
+
+    What it prints goes where they speak. It is a function of Python: their code belongs to no module, without which GDB
+    cannot import what some commands need. And when a command fails while an event is handled, GDB believes that the
+    command that lets the program run is over, so the program must stop here for a moment.
+    """
     execute = gdb.execute
 
     def execute_and_show(command: str, from_tty: bool = False, to_string: bool = False) -> str | None:
-        if to_string or stream is None:
-            return execute(command, from_tty, to_string)
-        stream.write(execute(command, from_tty, True))
+        try:
+            if to_string or stream is None:
+                return execute(command, from_tty, to_string)
+            stream.write(execute(command, from_tty, True))
+        except gdb.error:
+            debugger.pause()
+            raise
         return None
 
     gdb.execute = execute_and_show  # type: ignore[assignment]

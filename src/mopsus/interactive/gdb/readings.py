@@ -11,6 +11,7 @@ from functools import lru_cache
 import gdb
 
 from mopsus.interactive.gdb import convention
+from mopsus.interactive.gdb.interrupts import uninterrupted
 from mopsus.interactive.gdb.values import Word, to_python
 from mopsus.model import Reading, ReadingKind, Unavailable
 
@@ -30,7 +31,7 @@ class Hit:
         try:
             return self._values[reading]
         except KeyError:
-            value = self._values[reading] = self._read(reading)
+            value = self._values[reading] = uninterrupted(lambda: self._read(reading))
             return value
 
     def keep(self, readings: Sequence[Reading]) -> None:

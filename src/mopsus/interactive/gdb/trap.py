@@ -12,6 +12,8 @@ from typing import ClassVar
 
 import gdb
 
+from mopsus.interactive.gdb.interrupts import uninterrupted
+
 
 class Trap(gdb.Breakpoint):
     """Calls `action` whenever it is hit; the program stays stopped, silently, if that gives true."""
@@ -40,7 +42,7 @@ class Trap(gdb.Breakpoint):
         return self._address
 
     def stop(self) -> bool:
-        if self._seen != Trap.loads and not self._look():
+        if self._seen != Trap.loads and not uninterrupted(self._look):
             return False
         return self.action()
 
