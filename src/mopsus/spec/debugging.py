@@ -16,7 +16,7 @@ from mopsus.spec import program
 from mopsus.spec.cursor import NAME, Cursor
 from mopsus.spec.errors import ArgumentError, SpecError, refusal
 from mopsus.spec.predicate import quote
-from mopsus.spec.program import Branch
+from mopsus.spec.program import Branch, Dotted
 from mopsus.spec.reading import print_reading, read_reading, read_type
 
 ADVISED = frozenset({PlaceKind.CALL, PlaceKind.WRITE, PlaceKind.READ, PlaceKind.ACCESS, PlaceKind.SYSCALL})
@@ -67,7 +67,7 @@ def _formal(event: Event, case: Branch) -> Iterator[FormalEvent]:
     if more:
         raise _refusal("a debugger sees one thing at a place", more[0].span, "join them with '||'")
     kind = _SAME.get(place.kind, place.kind)
-    if kind not in PlaceKind.__members__.values():
+    if kind not in list(PlaceKind):
         hint = "use call, line, write, read, access, update, syscall, signal, throw, catch or endProgram"
         raise _refusal(f"no debugger sees '{place.kind}'", place.span, hint)
     after = event.advice == "after" and PlaceKind(kind) in ADVISED
@@ -84,7 +84,7 @@ def _whats(part: Pointcut, event: Event) -> Iterator[str]:
         yield ""
     else:
         for dotted in part.argument:
-            if dotted.plus is not None or "*" in str(dotted):
+            if dotted.plus is not None or ("*" in str(dotted) and dotted.is_plain()):
                 raise _refusal(f"'{dotted}' may be many, and a debugger needs one", part.span, "name each, with '|'")
             yield str(dotted)
 
@@ -133,8 +133,8 @@ def point(place: Place) -> Pointcut:
     if place.kind is PlaceKind.END:
         return Pointcut("endProgram", argument=())
     if place.kind is PlaceKind.CALL:
-        argument, text = program.parse_member(place.what if _is_dotted(place.what) else quote(place.what))
-        return Pointcut("call", argument=argument, text=text)
+        function = Dotted(tuple(place.what.split(".")) if _is_dotted(place.what) else (place.what,))
+        return Pointcut("call", argument=(function,), text=function.text)
     return Pointcut(place.kind.value, argument=place.what, text=quote(place.what) if place.what else "")
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -41,7 +42,7 @@ _SPACE = re.compile(r"\s*")
 _GLOB = re.compile(r"[\w*?]+(?:\.[\w*?]+)*")
 _NAME = re.compile(r"[^\W\d]\w*")
 _VARIABLE = re.compile(rf"[*&]*{_NAME.pattern}(?:(?:\.|->|::){_NAME.pattern}|\[\d+\])*")
-_QUOTED = re.compile(r"\"[^\"\\]+\"|'[^'\\]+'")
+_QUOTED = re.compile(r"\"(?:[^\"\\\n]|\\.)+\"|'(?:[^'\\\n]|\\.)+'")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +55,14 @@ class Dotted:
     def __str__(self) -> str:
         return ".".join(part + "+" * (number == self.plus) for number, part in enumerate(self.parts))
 
+    def is_plain(self) -> bool:
+        """Is it written without quotes?"""
+        return all(map(_PART.fullmatch, self.parts))
+
     @property
     def text(self) -> str:
         """How it is written: what is no dotted name, in quotes."""
-        if all(map(_PART.fullmatch, self.parts)):
+        if self.is_plain():
             return str(self)
         from mopsus.spec.predicate import quote  # which most patterns do not need
 
@@ -229,7 +234,7 @@ def _pattern(text: str, *, empty: bool = False, last_plus: bool = True) -> tuple
 
 def _dotted(at: _Text, last_plus: bool) -> Dotted:
     if (quoted := at.match(_QUOTED)) is not None:  # in another language than Python: "ns::f"
-        return Dotted((quoted.rstrip()[1:-1],))
+        return Dotted((_literal(quoted) or quoted,))
     parts: list[str] = []
     plus: int | None = None
     while True:
@@ -340,14 +345,22 @@ def parse_globs(text: str) -> tuple[tuple[str, ...], str]:
 def _quoted(text: str) -> tuple[str, str]:
     from mopsus.spec.predicate import quote
 
-    try:
-        value = ast.literal_eval(text.strip() or "0")
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        value = None
-    if not isinstance(value, str):
+    value = _literal(text.strip())
+    if value is None:
         hint = 'write threadName("worker")'
         raise ArgumentError("'threadName' takes a text in quotes", length=max(1, len(text)), hint=hint)
     return value, quote(value)
+
+
+def _literal(text: str) -> str | None:
+    """What a string literal stands for."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            value = ast.literal_eval(text or "0")
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+    return value if isinstance(value, str) else None
 
 
 def _nothing(text: str) -> tuple[Pattern, str]:

@@ -5,17 +5,20 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from spec.prop.trees import automata
 
+from mopsus.model import Property, Spec
 from mopsus.spec import format_file, parse_file, print_spec
+from mopsus.spec.debugging import formal
 from mopsus.spec.errors import Findings
-from mopsus.spec.prop.events import name_events
+from mopsus.spec.prop.events import make_event, name_events
 from mopsus.spec.prop.printer import print_file, print_formula
 from mopsus.spec.prop.reader import read_formula, read_property
 from mopsus.spec.source import Source
 
+RANDOM = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 WHOLE = """\
 # what it is about
 slice on q  # each queue
@@ -49,7 +52,7 @@ def read(text):
     return automaton
 
 
-@settings(max_examples=100, deadline=None)
+@settings(RANDOM, max_examples=100)
 @given(automata)
 def test_a_printed_file_reads_as_what_was_printed(automaton):
     text = print_file(automaton, "")
@@ -58,7 +61,22 @@ def test_a_printed_file_reads_as_what_was_printed(automaton):
     assert print_file(again, text) == text
 
 
-@settings(max_examples=60, deadline=None)
+@settings(RANDOM, max_examples=60)
+@given(automata)
+def test_the_events_of_a_file_are_those_of_the_spec_that_it_stands_for(automaton):
+    """Pointcuts can be written in a `.mop` file, and mean the same places and values there."""
+    names = name_events(automaton)
+    events = {names[each.event]: each.event for each in automaton.transitions()}
+    for name, declared in events.items():
+        event = make_event(name, declared, (), None)
+        text = print_spec(Spec("S", events=(event,), properties=(Property("ere", "ere", name),)))
+        assert parse_file(text, "s.mop").specs["S"].events == (event,)
+        (found,) = formal(event)
+        assert found.place == declared.place
+        assert found.readings == {str(value.name): value.reading for value in declared.values}
+
+
+@settings(RANDOM, max_examples=60)
 @given(automata)
 def test_a_formula_reads_as_the_states_of_its_file_with_events_by_name(automaton):
     names = name_events(automaton)
@@ -73,7 +91,7 @@ def test_a_formula_reads_as_the_states_of_its_file_with_events_by_name(automaton
     assert print_formula(formula, str)[0] == text
 
 
-@settings(max_examples=60, deadline=None)
+@settings(RANDOM, max_examples=60)
 @given(automata)
 def test_every_word_of_a_formula_knows_its_place_in_the_file(automaton):
     text = print_file(automaton, "")
@@ -129,7 +147,7 @@ def test_comments_go_before_what_they_stand_before_or_beside():
     )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(RANDOM, max_examples=100)
 @given(st.lists(st.tuples(st.integers(0, 10_000), st.sampled_from(("\n", " "))), max_size=6))
 def test_no_comment_is_lost_wherever_it_stands(places):
     """Comments are put between tokens of the text, at the ends of lines or on lines of their own."""

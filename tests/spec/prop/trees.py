@@ -23,7 +23,10 @@ CODE = (
     "value = " + " + ".join(["a_long_name"] * 12),
 )
 WHATS = {
-    PlaceKind.CALL: ("f", "Class.method", "ns::f", "line", "write", "success", "~Box", "std::vector<int>::at", "12 f"),
+    PlaceKind.CALL: (
+        *("f", "Class.method", "ns::f", "line", "write", "success", "~Box", "std::vector<int>::at", "12 f"),
+        *("f(char*)", "a\\b", 'operator""_s', 'it\'s "so"'),
+    ),
     PlaceKind.LINE: ("12", "queue.c:12", "src/a-b.c:3", "a b.c:7"),
     PlaceKind.WRITE: ("counter", "q->size", "a.b[3]", "*p", "x + y", "success"),
     PlaceKind.READ: ("counter",),
