@@ -1,4 +1,4 @@
-/* Solves a Sudoku by trying. One character of it was changed on purpose: it now calls a good board a bad one. */
+/* Solves a Sudoku by trying. One number in it was changed on purpose: now it calls a good board a bad one. */
 #include <stdio.h>
 #include <stdlib.h>
 
