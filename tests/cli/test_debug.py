@@ -166,6 +166,24 @@ def test_the_record_gives_the_same_verdict_again(folder):
     assert len(first["verdicts"]) == 1
 
 
+@pytest.mark.gdb
+def test_an_interrupted_program_is_reported_as_far_as_it_came(folder):
+    (folder / "spin.c").write_text('#include <stdio.h>\nint main(void) { puts("here"); fflush(stdout); for (;;); }\n')
+    subprocess.run(["cc", "-g", "-o", "spin", "spin.c"], cwd=folder, check=True)
+    (folder / "spin.prop").write_text("state init accepting { transition { event main() success init } }\n")
+    command = [sys.executable, "-m", "mopsus", "debug", "--batch", "--prop", "spin.prop", "./spin"]
+    with subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        assert process.stdout.readline() == "here\n"
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+        said = process.communicate(timeout=60)[1]
+    assert process.returncode == 130
+    assert ": interrupted\n    #0 " in said
+    assert said.startswith("stopped at ")
+    assert said.endswith(" · interrupted\n")
+
+
 def test_a_python_program_is_debugged_by_its_own_debugger(folder):
     done = debug(folder, "--batch", "--json", "--prop", "bank.prop", "bank.py", "3", "4")
     assert (done.returncode, done.stdout) == (1, "")

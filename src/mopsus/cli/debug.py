@@ -14,7 +14,7 @@ import typer
 
 from mopsus.cli.messages import CommandError
 from mopsus.cli.options import History, Html, Json, Junit, NoCode, Quiet, Sarif
-from mopsus.cli.reporting import VIOLATED, Reporting
+from mopsus.cli.reporting import INTERRUPTED, VIOLATED, Reporting
 from mopsus.cli.specs import load_specs
 
 if TYPE_CHECKING:
@@ -112,7 +112,10 @@ def debug(
         outcome = backend.run(replace(setup, outcome=str(Path(folder) / "outcome.json")))
     for verdict in outcome.verdicts:
         reporting.report(verdict)
-    reporting.finish(Session(outcome, setup, time.perf_counter() - started), debugged=_debugged(outcome))
+    session = Session(outcome, setup, time.perf_counter() - started)
+    reporting.finish(session, debugged=_debugged(outcome))
+    if session.interrupted:
+        return INTERRUPTED
     return VIOLATED if any(verdict.violation for verdict in outcome.verdicts) else 0
 
 
@@ -205,8 +208,8 @@ class Session:
     elapsed_s: float
     ignored: int = 0
     bad_rows: int = 0
-    interrupted: bool = False
     full: bool = False
+    interrupted: bool = field(init=False)
     error: MopsusError | None = field(init=False)
     warnings: Sequence[Diagnostic] = field(init=False)
     sources: Sequence[str] = field(init=False)
@@ -215,10 +218,12 @@ class Session:
 
     def __post_init__(self) -> None:
         from mopsus.interactive.debugger import DebuggerError
+        from mopsus.interactive.outcome import INTERRUPTION
         from mopsus.model import Diagnostic
         from mopsus.monitor.monitor import Stats
 
         outcome = self.outcome
+        self.interrupted = outcome.stop is not None and outcome.stop.reason == INTERRUPTION
         self.error = None if outcome.error is None else DebuggerError(outcome.error)
         self.warnings = [Diagnostic("DEBUG-006", " ".join(text.split()), warning=True) for text in outcome.warnings]
         self.sources = (self.setup.program[0] if self.setup.program else f"process {self.setup.process}",)

@@ -23,7 +23,7 @@ from mopsus.interactive.checkpoints import Checkpoints
 from mopsus.interactive.commands import Desk, run_command
 from mopsus.interactive.debugger import Debugger, PlaceError, Read, Where
 from mopsus.interactive.interface import MonitorInterface
-from mopsus.interactive.outcome import Outcome, Stop
+from mopsus.interactive.outcome import INTERRUPTION, Outcome, Stop
 from mopsus.interactive.points import Points
 from mopsus.interactive.scenario.engine import Engine
 from mopsus.interactive.scenario.model import Scenario
@@ -357,7 +357,7 @@ class Session:
                         return
                 self._happen(place, read)
             except KeyboardInterrupt:
-                self.suspend("interrupted")
+                self.suspend(INTERRUPTION)
 
     def _happen(self, place: Place, read: Read) -> None:
         """Deliver what monitors need here, set the points that they need then, let scenarios react."""

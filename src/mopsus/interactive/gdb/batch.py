@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import gdb
 
 from mopsus.interactive.gdb.course import is_alive
-from mopsus.interactive.outcome import Outcome, Stop
+from mopsus.interactive.outcome import INTERRUPTION, Outcome, Stop
 
 if TYPE_CHECKING:
     from mopsus.interactive.gdb.course import Course
@@ -33,11 +33,11 @@ def run_batch(session: Session, course: Course, attached: bool) -> Outcome:
             return replace(session.outcome(), error=f"the program cannot be run: {error}")
         command = ""
         if is_alive() and course.signal is not None:
-            stop = _stop(session, "interrupted" if course.signal == "SIGINT" else f"signal {course.signal}")
+            stop = _stop(session, INTERRUPTION if course.signal == "SIGINT" else f"signal {course.signal}")
             if course.signal in _DEADLY:
                 command = "continue"
         elif is_alive():
-            stop = _stop(session, "interrupted")  # where nobody else stops a program
+            stop = _stop(session, INTERRUPTION)  # where nobody else stops a program
     outcome = session.outcome(stop)
     session.close()
     if is_alive():
