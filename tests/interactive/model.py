@@ -7,6 +7,7 @@ What the papers leave open or get wrong is decided here as in the documentation:
   run;
 * points at a place that is being told of wait for the next arrival;
 * a checkpoint knows what was told at its instruction, and is taken when the hit is done, as it is restored;
+  breakpoints that came later wait there until the program comes anew;
 * a program that was moved elsewhere has arrived there: nothing was told at that instruction yet;
 * the points of scenarios stay when a checkpoint is restored, as the developer's do;
 * removing a breakpoint uncovers the instruction if there is *no* other one; an access matches a watchpoint if they have
@@ -57,6 +58,8 @@ class Saved:
     pc: int
     states: list[str]
     handled: set[tuple[object, str]]
+    only: set[object]
+    """Where somebody still had a point to fire."""
 
 
 @dataclass
@@ -86,6 +89,7 @@ class Model:
         self.later: deque[tuple[int, Command, str | None, str]] = deque()
         self.suspended = False
         self.arrived = self.program.pc
+        self.only: set[object] | None = None
 
     # ---- Irv.Init
 
@@ -126,13 +130,17 @@ class Model:
     def arrive(self) -> None:
         """Whoever was moved elsewhere, and not back, has arrived there."""
         if self.arrived != self.program.pc:
-            self.arrived = self.program.pc
+            self.arrived, self.only = self.program.pc, None
             self.handled.clear()
+
+    def may_fire(self, point: tuple[object, str]) -> bool:
+        """At the instruction of a checkpoint, breakpoints that came later wait until the program comes anew."""
+        return point[1] == "dev" or isinstance(point[0], tuple) or self.only is None or point[0] in self.only
 
     def candidates(self) -> list[tuple[object, str]]:
         """The points that fire at this instruction, in their order: breakpoints, then watchpoints."""
         self.arrive()
-        here = [point for point in self.points() if point not in self.handled]
+        here = [point for point in self.points() if point not in self.handled and self.may_fire(point)]
         breaks = [point for point in here if point[0] == self.program.pc]
         if breaks:
             return sorted(breaks, key=lambda point: ("dev", "scn", "evt").index(point[1]))
@@ -177,7 +185,7 @@ class Model:
             program.code[address] = BREAK
         self.fuel -= 1
         self.handled.clear()
-        self.arrived = program.pc
+        self.arrived, self.only = program.pc, None
         return True
 
     # ---- Irv.ExecPoint, Irv.ExecEvent
@@ -270,7 +278,10 @@ class Model:
         code = list(self.program.code)
         for address, instruction in self.original.items():
             code[address] = instruction
-        self.saved[number] = Saved(code, dict(self.program.data), self.program.pc, list(self.states), set(self.handled))
+        only = {point[0] for point in self.points() if point not in self.handled and self.may_fire(point)}
+        program = self.program
+        saved = Saved(code, dict(program.data), program.pc, list(self.states), set(self.handled), only)
+        self.saved[number] = saved
         return number
 
     def restore(self, number: int) -> None:
@@ -280,7 +291,7 @@ class Model:
         self.program.data = dict(saved.data)
         self.program.pc = saved.pc
         self.states = list(saved.states)
-        self.handled, self.arrived = set(saved.handled), saved.pc
+        self.handled, self.arrived, self.only = set(saved.handled), saved.pc, set(saved.only)
         self.ended = False
         self.instrument()
 

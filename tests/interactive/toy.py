@@ -80,6 +80,8 @@ class ToyDebugger(Debugger):
         self.watches: set[tuple[str, str]] = set()
         self._handled: set[object] = set()
         self._arrived = program.pc
+        self._only: set[Place] | None = None
+        """At the instruction of a restored checkpoint, the places that are still to be told of."""
         self._told: list[object] = []
         self._last_stage = 0
         self.going = self._soon = self._stepping = False
@@ -208,7 +210,7 @@ class ToyDebugger(Debugger):
     def _arrive(self) -> None:
         """Whoever was moved elsewhere, and not back, has arrived there."""
         if self._arrived != self.program.pc:
-            self._arrived = self.program.pc
+            self._arrived, self._only = self.program.pc, None
             self._handled.clear()
 
     def _instruction(self) -> bool:
@@ -217,7 +219,7 @@ class ToyDebugger(Debugger):
         if self._stepping and developer:
             self._handled.update(developer)
             return False
-        place = next((place for place in self._here() if place not in self._handled), None)
+        place = next((place for place in self._here() if self._may_be_told(place)), None)
         if developer or place is not None:
             stay = self._tell(place, developer)
             if stay or self._soon:
@@ -234,7 +236,7 @@ class ToyDebugger(Debugger):
             program.run_instruction()
         self.fuel -= 1
         self._handled.clear()
-        self._arrived = program.pc
+        self._arrived, self._only = program.pc, None
         return True
 
     def _tell(self, place: Place | None, developer: list[object]) -> bool:
@@ -266,6 +268,10 @@ class ToyDebugger(Debugger):
 
         return read
 
+    def _may_be_told(self, place: Place) -> bool:
+        may = self._only is None or self._stage(place) == 1 or place in self._only
+        return may and place not in self._handled
+
     def _here(self) -> Iterator[Place]:
         for place in self._points:
             if self._address(place) == self.program.pc:
@@ -283,7 +289,7 @@ class ToyDebugger(Debugger):
         pc = self.program.pc
         if pc in self.breaks and ("dev", pc) not in self._handled:
             return [("dev", pc)]
-        if any(self._stage(place) == 0 and place not in self._handled for place in self._here()):
+        if any(self._stage(place) == 0 and self._may_be_told(place) for place in self._here()):
             return []
         with self._bare():
             accesses = self.program.accesses()
@@ -338,16 +344,17 @@ class ToyDebugger(Debugger):
         self._arrive()
         with self._bare():
             program = self.program
-            return list(program.code), dict(program.data), program.pc, set(self._handled), self._last_stage
+            only = {place for place in self._points if self._may_be_told(place)}
+            return list(program.code), dict(program.data), program.pc, set(self._handled), self._last_stage, only
 
     def restore(self, saved: object) -> None:
         assert not self._points
         assert isinstance(saved, tuple)
-        code, data, self.program.pc, handled, self._last_stage = saved
+        code, data, self.program.pc, handled, self._last_stage, only = saved
         self._original.clear()
         self.program.code[:] = code
         self.program.data = dict(data)
-        self._handled, self._arrived = set(handled), self.program.pc
+        self._handled, self._arrived, self._only = set(handled), self.program.pc, set(only)
         self.ended = False
         self._insert()
 
