@@ -6,6 +6,7 @@ from interactive.sessions import make, start
 from interactive.toy import STOP, Toy, ToyDebugger
 
 import mopsus
+from mopsus.interactive.debugger import DebuggerError, Where
 from mopsus.interactive.outcome import Outcome
 from mopsus.interactive.session import Session
 from mopsus.model import Place, PlaceKind
@@ -265,3 +266,19 @@ def test_a_fault_in_a_guard_is_told_once_and_counted():
     assert warning.startswith("property Twice: ZeroDivisionError: division by zero (")
     assert session.outcome().stats["Twice"]["faults"] == 3
     assert sum("ZeroDivisionError" in line for line in debugger.lines) == 2  # the traceback, and the warning
+
+
+def test_a_debugger_that_refuses_something_at_a_place_does_not_end_the_session():
+    session, debugger = start(counting(), TWICE)
+
+    def where() -> Where:
+        raise DebuggerError("nobody knows where", hint="look around")
+
+    known, debugger.where = debugger.where, where
+    debugger.step()
+    debugger.step()
+    debugger.where = known
+    debugger.cont()
+    assert debugger.ended
+    assert list(session.warnings) == ["error[DEBUG-001]: nobody knows where (look around)"]
+    assert session.outcome().stats["Twice"]["events"] == 2

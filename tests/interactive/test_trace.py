@@ -16,8 +16,10 @@ from interactive.test_session import TWICE, counting
 from interactive.toy import ToyDebugger
 
 import mopsus
+from mopsus.interactive.debugger import Where
 from mopsus.interactive.session import Session
-from mopsus.model import Verdict
+from mopsus.interactive.trace import Recorder
+from mopsus.model import Unavailable, Verdict
 
 SLICED = """
 P(x) {
@@ -118,3 +120,22 @@ def test_the_verdicts_of_a_session_are_those_of_its_trace(draw: random.Random, t
             row = json.loads(line)
             monitor.row(row["event"], row, time=row["time"], thread=row["thread"], location=row["location"])
     assert list(map(essence, monitor.verdicts)) == list(map(essence, session.verdicts))
+
+
+class Thing:
+    """An object of a program."""
+
+
+def test_what_a_trace_cannot_say_has_a_name(tmp_path):
+    spec = mopsus.parse('P(p) { event e before(p; a, b, c, d) : line("1") efsm: state init }')["P"]
+    recorder = Recorder(tmp_path / "r.jsonl", spec)
+    thing, other = Thing(), Thing()
+    where = Where("f.c:1", "f", 1, 0.5)
+    recorder.write("e", {"p": None, "a": thing, "b": other, "c": b"raw", "d": Unavailable("gone")}, where)
+    recorder.write("e", {"p": 7, "a": thing, "b": None, "c": [1], "d": 1.5}, where)
+    recorder.close()
+    place = {"time": 0.5, "thread": 1, "location": "f.c:1", "event": "e"}
+    assert [json.loads(line) for line in (tmp_path / "r.jsonl").read_text().splitlines()] == [
+        {**place, "p": "None", "a": "Thing#1", "b": "Thing#2", "c": "raw"},
+        {**place, "p": 7, "a": "Thing#1", "c": "list#3", "d": 1.5},
+    ]

@@ -358,6 +358,8 @@ class Session:
                 self._happen(place, read)
             except KeyboardInterrupt:
                 self.suspend(INTERRUPTION)
+            except MopsusError as error:
+                self.warn(telling.error_text(error))
 
     def _happen(self, place: Place, read: Read) -> None:
         """Deliver what monitors need here, set the points that they need then, let scenarios react."""

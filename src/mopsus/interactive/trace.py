@@ -29,6 +29,7 @@ class Recorder:
         names = dict.fromkeys(name for event in spec.events for name in event.names)
         self.path = path
         self._columns = ("event", *names, *(name for name in _PLACE if name not in names))
+        self._parameters = frozenset(parameter.name for parameter in spec.parameters)
         self._objects = _Names()
         try:
             self._file: TextIO = path.open("w", encoding="utf-8", newline="", buffering=1)
@@ -55,7 +56,7 @@ class Recorder:
     def write(self, event: str, values: Mapping[str, object], where: Where) -> None:
         """One event."""
         row: dict[str, object] = {"time": where.time, "thread": where.thread, "location": where.location}
-        row |= {"event": event, **{name: self._plain(value) for name, value in values.items()}}
+        row |= {"event": event, **{name: self._plain(name, value) for name, value in values.items()}}
         self._file.write(self._line(row))
 
     def mark(self) -> int:
@@ -75,7 +76,9 @@ class Recorder:
         csv.writer(line, lineterminator="\n").writerow([row.get(column) for column in self._columns])
         return line.getvalue()
 
-    def _plain(self, value: object) -> object:
+    def _plain(self, name: str, value: object) -> object:
+        if value is None and name in self._parameters:
+            return "None"  # a trace has no other way to say that a parameter has this value
         if type(value) in _PLAIN:
             return value
         if isinstance(value, Unavailable):
