@@ -127,7 +127,7 @@ class Thing:
 
 
 def test_what_a_trace_cannot_say_has_a_name(tmp_path):
-    spec = mopsus.parse('P(p) { event e before(p; a, b, c, d) : line("1") efsm: state init }')["P"]
+    spec = mopsus.parse("P(p) { event e(p; a, b, c, d) efsm: state init }")["P"]
     recorder = Recorder(tmp_path / "r.jsonl", spec)
     thing, other = Thing(), Thing()
     where = Where("f.c:1", "f", 1, 0.5)
