@@ -43,6 +43,7 @@ BENCHMARKS = (
     "churn",
     "components_core",
     "components_offline",
+    "interactive_gdb",
     "peers",
 )
 

@@ -23,11 +23,13 @@ class DeveloperPoints:
     def __init__(self) -> None:
         self._ignoring: dict[int, int] = {}
         self._spent: set[int] = set()
+        self._all = developer_points()
+        gdb.events.breakpoint_created.connect(self._created)
         gdb.events.breakpoint_modified.connect(self._modified)
 
     def stop_here(self, where: Callable[[], int], expression: str | None = None) -> bool:
         """Will one of them stop the program where it is, or, if `expression` is given, for a change of that?"""
-        points = [point for point in developer_points() if point.enabled and not point.pending]
+        points = [point for point in self._all if point.is_valid() and point.enabled and not point.pending]
         if not points:
             return False
         address = where()
@@ -45,6 +47,10 @@ class DeveloperPoints:
             return point.condition is None or bool(gdb.parse_and_eval(point.condition))
         except gdb.error:
             return True  # as GDB does with a condition that fails
+
+    def _created(self, point: gdb.Breakpoint) -> None:
+        if point.number > 0:
+            self._all = [*(each for each in self._all if each.is_valid()), point]
 
     def _modified(self, point: gdb.Breakpoint) -> None:
         """Its count may just have come to nothing at this arrival, which does not stop the program yet."""
