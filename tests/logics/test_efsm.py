@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import mopsus
 from mopsus.logics import LogicError, compile_spec, load_logic
 from mopsus.model import GuardedMachine, Severity
 from mopsus.spec import parse_file
@@ -219,6 +220,37 @@ def test_printing_gives_the_formula_back():
     text = EFSM.print(EFSM.parse(WHOLE, ("a", "b")))
     assert EFSM.print(EFSM.parse(text, ("a", "b"))) == text
     assert EFSM.parse(text, ("a", "b")) == EFSM.parse(WHOLE, ("a", "b"))
+
+
+def test_a_class_may_have_such_a_property():
+    @mopsus.specification
+    class S:
+        q = mopsus.param()
+
+        @mopsus.event
+        def a(self, q): ...
+
+        steps = mopsus.property(
+            "efsm",
+            """
+            initialization { n = 0 }
+            state init {
+                transition {
+                    event a success {
+                        n += 1
+                        if n > 1:
+                            return "bad"
+                    }
+                }
+            }
+            state bad non-accepting
+            """,
+        )
+
+    with S.monitor() as monitor:
+        monitor.emit("a", q=S)
+        monitor.emit("a", q=S)
+    assert [verdict.category for verdict in monitor.verdicts] == ["bad"]
 
 
 def test_a_property_file_gives_the_same_machine_as_the_spec_that_it_stands_for():

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from mopsus.model import Property, Span
+from mopsus.spec.errors import Findings
 from mopsus.spec.source import Source
 
 COMMENT = r"//[^\n]*|/\*(?:(?!\*/).)*+\*/|#(?!\w)[^\n]*"
@@ -60,6 +61,17 @@ def normalise_as(logic: str, raw: str) -> tuple[str, list[int]]:
     from mopsus.spec.prop.spec import normalise_states
 
     return normalise_states(raw)
+
+
+def check_states(findings: Findings, start: int, end: int) -> None:
+    """Report what is wrong with such a formula, which stands between two places of the text."""
+    from mopsus.spec.prop.check import check_automaton
+    from mopsus.spec.prop.reader import read_formula
+
+    before = len(findings.errors)
+    automaton = read_formula(findings, start, end)
+    if len(findings.errors) == before:
+        check_automaton(automaton, findings)
 
 
 def comments_of_states(raw: str) -> tuple[tuple[int, str], ...]:

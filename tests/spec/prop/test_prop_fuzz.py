@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import random
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mopsus.logics import compile_spec
-from mopsus.spec import SpecError, format_file, parse_file
+from mopsus.logics import LogicError, compile_spec
+from mopsus.model import MopsusError
+from mopsus.spec import SpecError, format_file, parse_file, print_spec
 
 CASES = int(os.environ.get("MOPSUS_CASES", "2000"))
 TEXT = """\
@@ -49,7 +51,7 @@ def survives(text: str) -> bool:
     return True
 
 
-def check_error(error: SpecError, text: str) -> None:
+def check_error(error: MopsusError, text: str) -> None:
     """An error can be shown, and speaks of lines that are there."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     assert str(error)
@@ -66,13 +68,32 @@ def mutate(text: str, source: random.Random) -> str:
     return text
 
 
-def run_mutations(seed: int, cases: int) -> set[bool]:
+def survives_in_spec(text: str) -> bool:
+    """The same for the spec that a property stands for, as a `.mop` text. Here the formula is judged by its logic."""
+    try:
+        file = parse_file(text, "p.mop")
+    except SpecError as error:
+        check_error(error, text)
+        return False
+    printed = format_file(text, "p.mop")
+    assert parse_file(printed, "p.mop").specs == file.specs
+    assert format_file(printed, "p.mop") == printed
+    try:
+        for spec in file.specs.values():
+            compile_spec(spec, file.source)
+    except LogicError as error:
+        check_error(error, text)
+        return False
+    return True
+
+
+def run_mutations(seed: int, cases: int, start: str = TEXT, check: Callable[[str], bool] = survives) -> set[bool]:
     source = random.Random(seed)
     found = set()
     for _ in range(cases):
-        mutated = mutate(TEXT, source)
+        mutated = mutate(start, source)
         try:
-            found.add(survives(mutated))
+            found.add(check(mutated))
         except Exception as error:
             error.add_note(f"the text was {mutated!r}")
             raise
@@ -81,6 +102,11 @@ def run_mutations(seed: int, cases: int) -> set[bool]:
 
 def test_damaged_properties():
     assert run_mutations(1, 300) == {True, False}
+
+
+def test_damaged_formulas():
+    text = print_spec(parse_file(TEXT, "p.prop").specs["p"])
+    assert run_mutations(1, 300, text, survives_in_spec) == {True, False}
 
 
 @pytest.mark.slow

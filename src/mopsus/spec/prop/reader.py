@@ -24,20 +24,20 @@ _Any = TypeVar("_Any")
 
 def read_property(findings: Findings) -> Automaton[Declared]:
     """The tree of a property file, the text of `findings.source`."""
-    return _Reader(findings, read_declared, slices=True).automaton()
+    return _Reader(findings, Cursor(findings.source.text), read_declared, slices=True).automaton()
 
 
-def read_formula(findings: Findings) -> Automaton[Word]:
-    """The tree of a formula of `efsm`."""
-    return _Reader(findings, read_named, slices=False).automaton()
+def read_formula(findings: Findings, start: int = 0, end: int | None = None) -> Automaton[Word]:
+    """The tree of a formula of `efsm`: all of the text, or the part between two places."""
+    return _Reader(findings, Cursor(findings.source.text[:end], start), read_named, slices=False).automaton()
 
 
 class _Reader(Generic[EventT]):
     """A method for each rule of the grammar. `ArgumentError` is raised where reading cannot go on."""
 
-    def __init__(self, findings: Findings, event: Callable[[Cursor], EventT], *, slices: bool) -> None:
+    def __init__(self, findings: Findings, cursor: Cursor, event: Callable[[Cursor], EventT], *, slices: bool) -> None:
         self.findings = findings
-        self.cursor = Cursor(findings.source.text)
+        self.cursor = cursor
         self.event = event
         self.sliced = slices
 
