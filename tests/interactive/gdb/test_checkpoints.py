@@ -182,11 +182,13 @@ CHANGING = """
     #include <sys/mman.h>
     #include <unistd.h>
     void moment(int i) { }
-    void *sleeping(void *unused) { for (;;) pause(); }
+    pthread_barrier_t ready;
+    void *sleeping(void *waits) { if (waits) pthread_barrier_wait(&ready); for (;;) pause(); }
     int main(int argc, char **argv) {
         pthread_t one;
         int change = atoi(argv[1]);
-        pthread_create(&one, 0, sleeping, 0);
+        pthread_barrier_init(&ready, 0, 2);
+        pthread_create(&one, 0, sleeping, &ready), pthread_barrier_wait(&ready);
         char *area = mmap(0, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         FILE *file = fopen("/proc/self/status", "r");
         moment(1);

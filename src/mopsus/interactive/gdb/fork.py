@@ -72,9 +72,13 @@ class Copies:
     def discard(self, copy: Copy) -> None:
         self._all.discard(copy)
         number = _listed().get(copy.process)
-        if number is not None and copy.process != gdb.selected_inferior().pid:
-            with undisturbed():
-                gdb.execute(f"delete checkpoint {number}", to_string=True)
+        if number is None or copy.process == gdb.selected_inferior().pid:
+            return
+        if len(gdb.selected_inferior().threads()) > 1:
+            _end(copy.process)
+            return
+        with undisturbed():  # the program, as the parent, is made to wait for its child
+            gdb.execute(f"delete checkpoint {number}", to_string=True)
 
     def discard_all(self) -> None:
         """GDB itself does not get rid of copies of a program that has threads by now: it waits for ever."""
@@ -111,12 +115,24 @@ def _fork() -> int:
 
 
 def _end(process: int) -> None:
-    """Get rid of a process that GDB has left. To `delete` the first one of all as a checkpoint is too much for GDB."""
+    """Get rid of a process that GDB does not stand in. To `delete` it as a checkpoint is too much for GDB if it is the
+    first one of all, or the program has threads."""
     os.kill(process, signal.SIGSTOP)  # so that it does not run when GDB lets go of it
-    gdb.execute(f"detach checkpoint {_listed()[process]}", to_string=True)
+    with _in_first_thread():  # otherwise GDB does not see that the last copy is gone
+        gdb.execute(f"detach checkpoint {_listed()[process]}", to_string=True)
     os.kill(process, signal.SIGKILL)
     with suppress(ChildProcessError):  # not ours but of a process that is gone, too
         os.waitpid(process, 0)
+
+
+@contextmanager
+def _in_first_thread() -> Iterator[None]:
+    selected = gdb.selected_thread()
+    next(each for each in gdb.selected_inferior().threads() if each.ptid[1] in (0, each.ptid[0])).switch()
+    try:
+        yield
+    finally:
+        selected.switch()
 
 
 def _listed() -> dict[int, int]:

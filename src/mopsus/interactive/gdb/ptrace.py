@@ -9,11 +9,13 @@ from __future__ import annotations
 import ctypes
 import os
 import struct
+from contextlib import suppress
 from dataclasses import dataclass
 
 _GETREGSET, _SETREGSET = 0x4204, 0x4205
 _GETSIGMASK, _SETSIGMASK = 0x420A, 0x420B
 _GET_SYSCALL_INFO = 0x420E
+_GET_RSEQ_CONFIGURATION = 0x420F
 _PRSTATUS, _XSTATE = 1, 0x202
 _SIGMASK_SIZE = 8
 
@@ -33,11 +35,13 @@ class _Vector(ctypes.Structure):
 
 @dataclass(frozen=True, slots=True)
 class ThreadState:
-    """All registers of a thread, and the signals that it blocks."""
+    """All registers of a thread, the signals that it blocks, and where it has told the kernel that its restartable
+    sequences are: 0 while it has not, because it is only just beginning."""
 
     general: bytes
     extended: bytes
     blocked: bytes
+    sequences: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +57,16 @@ def get_state(thread: int) -> ThreadState:
     """Of a stopped thread. A system call that it sleeps in is done anew by whoever gets this state."""
     blocked = ctypes.create_string_buffer(_SIGMASK_SIZE)
     _ptrace(_GETSIGMASK, thread, _SIGMASK_SIZE, ctypes.addressof(blocked))
-    return ThreadState(out_of_system_call(_get_set(thread, _PRSTATUS)), _get_set(thread, _XSTATE), blocked.raw)
+    general = out_of_system_call(_get_set(thread, _PRSTATUS))
+    return ThreadState(general, _get_set(thread, _XSTATE), blocked.raw, get_sequences(thread))
+
+
+def get_sequences(thread: int) -> int:
+    """`ThreadState.sequences` as it is now; 0 if the kernel does not tell."""
+    buffer = ctypes.create_string_buffer(24)
+    with suppress(OSError):
+        _ptrace(_GET_RSEQ_CONFIGURATION, thread, len(buffer), ctypes.addressof(buffer))
+    return int(struct.unpack_from("<Q", buffer.raw)[0])
 
 
 def set_state(thread: int, state: ThreadState) -> None:

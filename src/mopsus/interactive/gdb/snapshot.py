@@ -60,6 +60,8 @@ def take() -> Snapshot:
     finally:
         memory.close()
     states = {thread: ptrace.get_state(thread) for thread in _threads(process)}
+    if len({state.sequences == 0 for state in states.values()}) > 1:
+        raise CheckpointError("a thread has only just begun", hint="take the checkpoint a little later")
     return Snapshot(process, found, pages, states, open_files(process), gdb.selected_thread().ptid[1])
 
 
@@ -106,6 +108,8 @@ def _check(saved: Snapshot) -> list[Mapping]:
         raise CheckpointError(f"{_count(len(ended), 'thread')} of the checkpoint ended since", hint=_HINT)
     if begun := threads - saved.threads.keys():
         raise CheckpointError(f"{_count(len(begun), 'thread')} began since the checkpoint", hint=_HINT)
+    if any(ptrace.get_sequences(thread) != state.sequences for thread, state in saved.threads.items()):
+        raise CheckpointError("a thread had only just begun at the checkpoint", hint=_HINT)
     now = mappings(process)
     if (gone := lost(saved.mappings, now)) is not None:
         where = f"{gone.start:#x}-{gone.end:#x} {gone.name}".rstrip()
@@ -128,5 +132,5 @@ def _arrive(thread: int) -> None:
     before the checkpoint, would be hit and told of once more when the program goes on."""
     next(each for each in gdb.selected_inferior().threads() if each.ptid[1] == thread).switch()
     address = gdb.newest_frame().pc()
-    gdb.Breakpoint(f"*{address}", gdb.BP_BREAKPOINT, internal=True, temporary=True)
+    gdb.Breakpoint(f"*{address}", gdb.BP_BREAKPOINT, internal=True, temporary=True).silent = True
     gdb.execute(f"with scheduler-locking on -- with confirm off -- jump *{address}", to_string=True)
