@@ -228,6 +228,15 @@ def test_a_ticket_that_goes_back_twice_is_found_in_a_python_program(debug):
     assert run.functions[:2] == ["Shop.release", "Shop.cancel"]
 
 
+def test_what_a_property_prints_is_no_output_of_the_program(debug, tmp_path):
+    (tmp_path / "hours.prop").write_text(
+        "state init { transition { after event write Shop.hour(ret as hour) success { print('hour', hour) } } }"
+    )
+    run = debug(tmp_path / "hours.prop", str(FOLDER / "shop.py"))
+    assert run.printed == "oars: 55 on the shelf, 10 sold, 50 delivered\n"
+    assert run.said.splitlines() == ["hour 8", "hour 9", "hour 10", "hour 11"]
+
+
 # ---- what was recorded
 
 

@@ -51,7 +51,7 @@ def load_functions(session: Session, file: str) -> dict[str, Any]:
     """The names that a file of functions defines."""
     _refuse_code(session, file)
     path = Path(file)
-    names: dict[str, Any] = {"__name__": path.stem, "__file__": str(path)}
+    names: dict[str, Any] = {"__name__": path.stem, "__file__": str(path), "print": session.print}
     try:
         exec(compile(path.read_bytes(), str(path), "exec"), names)
     except OSError as error:

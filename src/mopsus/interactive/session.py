@@ -106,8 +106,7 @@ class Session:
             quiet=quiet,
         )
         watch.interface = MonitorInterface(self, watch)
-        if functions is not None:
-            watch.use_functions(functions)
+        watch.use_functions({"print": self.print} if functions is None else functions)
         if scenario is not None:
             self.use_scenario(watch, scenario)
         if self._record is not None:
@@ -283,6 +282,10 @@ class Session:
         """A few lines for the developer."""
         if not self.silent:
             self.debugger.write(text)
+
+    def print(self, *values: object, sep: str = " ", end: str = "\n", **_: object) -> None:
+        """What `print` does in the code of properties and scenarios: the output of the program stays its own."""
+        self.debugger.write((sep.join(map(str, values)) + end).removesuffix("\n"))
 
     def warn(self, text: str) -> None:
         """Tell this, once."""

@@ -146,7 +146,7 @@ class Api:
 
     def print(self, *values: object, sep: str = " ", end: str = "\n") -> None:
         """A line for the developer."""
-        self._debugger.write((sep.join(map(str, values)) + end).removesuffix("\n"))
+        self._session.print(*values, sep=sep, end=end)
 
     def ask(self, question: str) -> str:
         """What the developer answers."""
