@@ -28,6 +28,7 @@ from mopsus.interactive.points import Points
 from mopsus.interactive.scenario.engine import Engine
 from mopsus.interactive.scenario.model import Scenario
 from mopsus.interactive.trace import Recorder
+from mopsus.interactive.voice import Voice
 from mopsus.interactive.watch import Move, Watch
 from mopsus.model import MopsusError, Place, PlaceKind, Reading, ReadingKind, Spec, Unavailable, Verdict
 from mopsus.model.verdict import HISTORY
@@ -47,26 +48,23 @@ class Waiting:
     scenarios_done: bool = False
 
 
-class Session:
+class Session(Voice):
     """Monitors, scenarios and checkpoints over one debugger. It is the debugger's `Driver`."""
 
     def __init__(
         self, debugger: Debugger, *, history: int = HISTORY, allow_code: bool = True, record: str | None = None
     ) -> None:
         """With `record`, the events of each monitor are written to that file."""
-        self.debugger = debugger
+        super().__init__(debugger)
         self.history, self.allow_code = history, allow_code
         self.watches: list[Watch] = []
         self.desk = Desk()
         self.points = Points(debugger, self._refused)
         self.checkpoints = Checkpoints(self)
         self.verdicts: list[Verdict] = []
-        self.warnings: dict[str, None] = {}
         self.started = False
         self.over = False
         """Has the program ended?"""
-        self.silent = False
-        """With nobody at the prompt nothing is told: all of it is in the outcome."""
         self.waiting: list[Waiting] = []
         self._record = record
         self._numbers = 0
@@ -74,7 +72,6 @@ class Session:
         self._error: str | None = None
         self._wrong: set[Place] = set()
         self._time = 0.0
-        self._faults: set[str] = set()
         self._suspended: str | None = None
         self._stop: Stop | None = None
         self._told = True
@@ -275,31 +272,6 @@ class Session:
         for watch in self.watches:
             if watch.refresh():
                 self.points.want(watch, watch.places)
-
-    # ---- what is said
-
-    def tell(self, text: str) -> None:
-        """A few lines for the developer."""
-        if not self.silent:
-            self.debugger.write(text)
-
-    def print(self, *values: object, sep: str = " ", end: str = "\n", **_: object) -> None:
-        """What `print` does in the code of properties and scenarios: the output of the program stays its own."""
-        self.debugger.write((sep.join(map(str, values)) + end).removesuffix("\n"))
-
-    def warn(self, text: str) -> None:
-        """Tell this, once."""
-        if text not in self.warnings:
-            self.warnings[text] = None
-            self.tell(f"warning: {text}")
-
-    def fault(self, error: BaseException, whose: str) -> None:
-        """Tell of an error in the code of a property, scenario or callback, once for each place in it."""
-        place, text = telling.fault_text(error)
-        if place not in self._faults:
-            self._faults.add(place)
-            self.tell(text)
-            self.warn(f"{whose}: {type(error).__name__}: {error} ({place})")
 
     def outcome(self, stop: Stop | None = None) -> Outcome:
         """What became of it. `stop`: why the program stands still, if it was not for a monitor or scenario."""

@@ -63,6 +63,8 @@ def current_state(watch: Watch, moves: Sequence[Move] = ()) -> str:
         ]
         lines.append(" ".join(part for part in parts if part))
         lines += _environment(each.environment, "    ")
+    if not slices:
+        lines.append("  no slice")
     if len(slices) > MOST_SLICES:
         lines.append(f"  and {len(slices) - MOST_SLICES:,} more slices")
     return "\n".join(lines)
@@ -74,7 +76,7 @@ def states_line(watch: Watch) -> str:
     for each in watch.monitor.slices():
         counts[each.state] = counts.get(each.state, 0) + 1
     shown = ", ".join(printable(state) + (f" x{count}" if count > 1 else "") for state, count in counts.items())
-    return f"{printable(watch.spec.name)}: {shown or 'nothing yet'}"
+    return f"{printable(watch.spec.name)}: {shown or 'no slice'}"
 
 
 def stop_text(
