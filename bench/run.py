@@ -43,7 +43,6 @@ BENCHMARKS = (
     "churn",
     "components_core",
     "components_offline",
-    "interactive_gdb",
     "peers",
 )
 
