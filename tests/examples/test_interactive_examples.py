@@ -196,7 +196,8 @@ def deep_script(tmp_path):
 
 @pytest.mark.gdb
 def test_zsh_is_stopped_before_it_has_no_stack_left(deep_script, debug):
-    assert subprocess.run(["zsh", "-f", deep_script], check=False).returncode == -signal.SIGSEGV
+    alone = ["sh", "-c", 'ulimit -s 8192; exec zsh -f "$0"', deep_script]
+    assert subprocess.run(alone, check=False).returncode == -signal.SIGSEGV
     run = debug("zsh.prop", "zsh", "-f", deep_script)
     assert run.violations == ["too_deep"]
     assert "nested too deeply in line 2 of the script" in run.said
