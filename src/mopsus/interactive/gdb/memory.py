@@ -13,7 +13,6 @@ from dataclasses import dataclass
 PAGE = os.sysconf("SC_PAGE_SIZE")
 _TOUCHED = 0b11 << 62
 """In memory, or swapped out."""
-_CHUNK = 1 << 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,20 +113,20 @@ class Memory:
     def __init__(self, process: int) -> None:
         self._file = os.open(f"/proc/{process}/mem", os.O_RDWR | os.O_CLOEXEC)
 
-    def read(self, start: int, end: int) -> bytes:
-        parts = []
-        while start < end:
-            part = os.pread(self._file, min(end - start, _CHUNK), start)
-            if not part:
-                raise OSError(f"nothing can be read at {start:#x}")
-            parts.append(part)
-            start += len(part)
-        return b"".join(parts)
-
-    def write(self, start: int, data: bytes) -> None:
+    def read(self, start: int, end: int) -> bytearray:
+        data = bytearray(end - start)
         view = memoryview(data)
         while view:
-            count = os.pwrite(self._file, view[:_CHUNK], start)
+            count = os.preadv(self._file, [view], start)
+            if not count:
+                raise OSError(f"nothing can be read at {start:#x}")
+            start, view = start + count, view[count:]
+        return data
+
+    def write(self, start: int, data: bytes | bytearray) -> None:
+        view = memoryview(data)
+        while view:
+            count = os.pwrite(self._file, view, start)
             start, view = start + count, view[count:]
 
     def close(self) -> None:

@@ -30,7 +30,7 @@ class Snapshot:
 
     process: int
     mappings: tuple[Mapping, ...] = field(repr=False)
-    pages: tuple[tuple[int, bytes], ...] = field(repr=False)
+    pages: tuple[tuple[int, bytearray], ...] = field(repr=False)
     threads: dict[int, ptrace.ThreadState] = field(repr=False)
     files: dict[int, OpenFile]
     thread: int
