@@ -226,3 +226,23 @@ def test_a_scenario_may_bring_back_a_program_that_has_ended():
     assert said(debugger) == ["try 1 3", "try 2 3", "try 3 3"]
     assert debugger.ended
     assert (session.outcome().status, len(session.verdicts)) == (0, 3)
+
+
+def test_a_scenario_starts_anew_with_the_program():
+    session, debugger = run(
+        """
+        initialization { turns = 0 }
+        on entering initial state {
+            turns += 1
+            print("@turn", turns)
+            if old_state is None:
+                set_breakpoint("3", lambda: print("@end"))
+        }
+        """
+    )
+    debugger.program.pc, debugger.ended = 0, False
+    debugger.program.data["x"] = 0
+    session.checkpoints.forget()
+    session.start()
+    debugger.cont()
+    assert said(debugger) == ["turn 1", "turn 2", "turn 3", "end"] * 2

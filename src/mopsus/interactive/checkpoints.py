@@ -112,6 +112,10 @@ class Checkpoints:
         """The checkpoint of that number, taken or not, even if it is no more."""
         return self._all.get(number) or Checkpoint(number)
 
+    def forget(self) -> None:
+        """The program that they are of is gone, and with it what the debugger has saved of it."""
+        self._all.clear()
+
     def _reserve(self) -> Checkpoint:
         number = next(number for number in range(len(self._all) + 1) if number not in self._all)
         self._all[number] = Checkpoint(number)

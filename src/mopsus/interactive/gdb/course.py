@@ -95,6 +95,7 @@ class Course:
         self._refuse_while_telling(command)
         self._command = command
         self._debugger.checkpoints.forget()
+        self._session.checkpoints.forget()
         self._debugger.began()
         if self._ran or not self._session.started:
             _stay_if(self._session.start())
@@ -123,6 +124,7 @@ class Course:
         self._refuse_while_telling(command)
         if not self._debugger.checkpoints.busy:
             self._debugger.checkpoints.forget()
+            self._session.checkpoints.forget()
 
     def _on_loaded(self) -> bool:
         """Every library is there that the program is linked with, and nothing of its own has run."""

@@ -58,7 +58,9 @@ class Engine:
         self._session.points.want(self, [each.place for each in self.points])
 
     def begin(self) -> None:
-        """Run the initialization."""
+        """Run the initialization; points of an earlier run are gone."""
+        self.points.clear()
+        self._session.points.want(self, ())
         if self._scenario.initialization is not None:
             self.run(_compiled(self._scenario.initialization))
 
