@@ -241,3 +241,22 @@ def test_criu_is_used_where_its_own_check_passes_and_refused_with_its_reason_els
     else:
         assert said[0].startswith("refused: CRIU cannot be used here: ")
         assert re.search("criu check` fails: .|not installed", said[0])
+
+
+def test_a_program_that_criu_has_written_goes_on_as_if_nothing_had_happened(tmp_path):
+    """GDB lets go of it and takes it up again, whatever CRIU does meanwhile: here, nothing."""
+    criu = tmp_path / "criu"
+    criu.write_text(f"#!/bin/sh\necho $1 >> {tmp_path}/calls\n")
+    criu.chmod(0o755)
+    said = run(
+        build(THREADS, "-g", "-O0", "-pthread"), f"python import os; os.environ['PATH'] = '{tmp_path}:/usr/bin:/bin'",
+        "set mopsus-checkpoints criu", "break finished", "run", "save a", "kind a", ROUND, "continue", ROUND, "delete",
+        "continue",
+    )  # fmt: skip
+    assert [line.split()[:2] for line in said] == [
+        ["kind:", "Image"],
+        ["shown", "0"],
+        ["shown", "1"],
+        ["exited", "with"],
+    ]
+    assert (tmp_path / "calls").read_text().split() == ["check", "dump"]

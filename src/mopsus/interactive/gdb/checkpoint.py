@@ -97,5 +97,7 @@ class ProgramCheckpoints:
         try:
             with lifted():
                 yield
+        except (OSError, gdb.error) as error:
+            raise CheckpointError(f"the system or GDB refused: {error}", hint="run the program again") from error
         finally:
             self.busy = False

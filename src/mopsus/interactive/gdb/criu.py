@@ -6,14 +6,11 @@ kernel, with the rights that it needs. `why_not` says whether that is so.
 
 from __future__ import annotations
 
-import os
 import shutil
-import signal
 import subprocess
 import tempfile
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 import gdb
 
@@ -26,7 +23,7 @@ class Image:
 
     process: int
     thread: int
-    folder: Path
+    folder: tempfile.TemporaryDirectory[str]
 
 
 @cache
@@ -45,8 +42,10 @@ def take() -> Image:
     if (reason := why_not()) is not None:
         hint = "use another kind: `set mopsus-checkpoints auto`"
         raise CheckpointError(f"CRIU cannot be used here: {reason}", hint=hint)
-    image = Image(gdb.selected_inferior().pid, gdb.selected_thread().ptid[1], Path(tempfile.mkdtemp(prefix="criu-")))
-    os.kill(image.process, signal.SIGSTOP)
+    image = Image(
+        gdb.selected_inferior().pid, gdb.selected_thread().ptid[1], tempfile.TemporaryDirectory(prefix="mopsus-")
+    )
+    gdb.execute("queue-signal SIGSTOP")  # so that it does not run when GDB lets go of it
     gdb.execute("detach", to_string=True)
     try:
         _criu("dump", image, "--tree", str(image.process), "--leave-stopped")
@@ -64,11 +63,11 @@ def restore(image: Image) -> None:
 
 
 def discard(image: Image) -> None:
-    shutil.rmtree(image.folder, ignore_errors=True)
+    image.folder.cleanup()
 
 
 def _criu(what: str, image: Image, *options: str) -> None:
-    words = ["criu", what, "--images-dir", str(image.folder), "--shell-job", "--file-locks", *options]
+    words = ["criu", what, "--images-dir", image.folder.name, "--shell-job", "--file-locks", *options]
     done = subprocess.run(words, capture_output=True, text=True)
     if done.returncode != 0:
         hint = "use another kind: `set mopsus-checkpoints auto`"
@@ -77,6 +76,7 @@ def _criu(what: str, image: Image, *options: str) -> None:
 
 def _attach(image: Image) -> None:
     gdb.execute(f"attach {image.process}", to_string=True)
+    gdb.execute("handle SIGSTOP nostop noprint nopass", to_string=True)  # those by which it stands still are to come
     next(each for each in gdb.selected_inferior().threads() if each.ptid[1] == image.thread).switch()
 
 
