@@ -236,7 +236,7 @@ def test_an_interrupt_ends_a_run_without_a_prompt(tmp_path):
     assert running.stdout.readline() == "ready\n"
     os.killpg(running.pid, signal.SIGINT)
     _, report = running.communicate(timeout=60)
-    assert running.returncode == 0
+    assert running.returncode == 130
     assert json.loads(report)["program"]["stop"]["reason"] == "interrupted"
 
 
