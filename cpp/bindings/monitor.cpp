@@ -366,7 +366,7 @@ void PyMonitor::forget_terms() {
 }
 
 void PyMonitor::handle(EventId event, PyObject* const* values, Engine& engine, Origin& origin) {
-    if (!deaths_.empty()) settle();
+    if (!deaths_.empty()) bury();
     const std::vector<std::uint8_t>& parameters = core_.program().events[event].parameters;
     std::array<Slot, kMaxParameters> slots;
     const bool insert = engine.inserts(event);
@@ -603,7 +603,7 @@ bool PyMonitor::reset(std::uint64_t engine, InstanceRef instance) {
 std::optional<BadRow> PyMonitor::run(ArrowArrayStream& stream, const std::string& source, BatchOptions options) {
     if (!enter_for_trace()) return {};
     if (!source.empty()) options.source = core_.location(source, true);
-    if (!deaths_.empty()) settle();
+    if (!deaths_.empty()) bury();
     // Without objects to be watched and without code to be called, nobody else can touch the engine.
     bool python = core_.program().calls_out() || listeners_.unmatched != nullptr || watches_ != 0 || core_.program().variables || core_.program().immediate || core_.per_thread();
     for (const EventDecl& event : core_.program().events) python = python || event.guarded;

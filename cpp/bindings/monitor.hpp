@@ -109,7 +109,7 @@ public:
     template <class Use>
     bool take_all(Use&& use) {
         if (!enter_for_trace()) return false;
-        if (!deaths_.empty()) settle();
+        if (!deaths_.empty()) bury();
         Engine& engine = core_.per_thread() ? core_.engine(Key::of_bits(KeyKind::Null, 0)) : core_.engine();
         use([&](unsigned p, PyObject* value) { return slot_of(engine, p, value, true); }, engine);
         leave();
@@ -132,7 +132,7 @@ public:
     // The exception that is set is reported as a fault of monitoring, unless it is Ctrl-C or an order to exit: that one is
     // raised by the next event that can.
     void fault();
-    // Act on deaths noted so far.
+    // Act on deaths noted so far, and begin, unless an event is being handled: then nothing may change.
     void settle();
     Monitor& core() { return core_; }
     // Objects that a machine needs as long as it runs.
@@ -209,6 +209,7 @@ private:
     Engine& engine_for(std::uint64_t thread, const std::shared_ptr<bool>& ended);
     std::uint32_t type_name(PyTypeObject* type);
     bool granted();  // false with an exception set if a callback wants the program to stop
+    void bury();
     void deliver();
     PyObject* told(const Report& report);  // what the callback gave
     PyObject* told(const Change& change);

@@ -85,6 +85,20 @@ void PyMonitor::Watcher::died(Slot slot) {
 }
 
 void PyMonitor::settle() {
+    if (inside_ || closed_) return;
+    inside_ = true;
+    inside_thread_ = std::this_thread::get_id();
+    bury();
+    core_.each_engine([](Engine& engine) { engine.begin(); });
+    inside_ = false;
+    set_quiet();
+    if (!waiting_.empty()) {  // initializations may send events
+        inside_ = true;
+        leave();
+    }
+}
+
+void PyMonitor::bury() {
     while (!deaths_.empty()) {
         std::vector<Death> batch;
         batch.swap(deaths_);

@@ -104,7 +104,8 @@ bool PyMonitor::put(std::uint64_t engine, InstanceRef instance, std::uint32_t st
 
 bool PyMonitor::checkpoint(Checkpoint& checkpoint) {
     if (!enter_for_trace()) return false;
-    settle();
+    bury();
+    core_.each_engine([](Engine& engine) { engine.begin(); });
     Archive archive;
     archive.live = true;
     try {

@@ -482,7 +482,6 @@ std::size_t InheritEngine::bytes() const {
 }
 
 void InheritEngine::each_slice(const std::function<void(const Slice&)>& visit) {
-    begin();
     for (Forest& forest : forests_) {
         std::vector<Id> ids;
         for (Id id = 1; id <= forest.slices.last(); ++id)
@@ -506,7 +505,6 @@ void InheritEngine::each_instance(const Visit& visit) {
 }
 
 std::vector<std::vector<bool>> InheritEngine::occupied() {
-    begin();
     std::vector<std::vector<bool>> found;
     for (const Forest& forest : forests_) {
         std::vector<bool>& states = found.emplace_back();

@@ -18,6 +18,7 @@ public:
     InheritEngine(const Program& program, Listener& listener);
     ~InheritEngine() override;
 
+    void begin() override;
     void step(EventId event, const Slot* slots, Origin& origin) override;
     bool inserts(EventId event) const override { return plans_[event].creates || disturbed_; }
     void forget(unsigned p, Slot slot) override;
@@ -102,7 +103,6 @@ private:
     void lay_out();
     void lay_out(Forest& forest);
     static Machine::State quiet_target(const Machine& machine, Machine::State from, const Known& first);
-    void begin();
 
     std::uint32_t* leaf_at(Forest& forest, unsigned kind, const Values& values);
     std::uint32_t* make_leaf(Forest& forest, unsigned kind, const Values& values);

@@ -105,6 +105,7 @@ public:
     // The states of all slices, in the order in which they were made.
     std::vector<std::uint32_t> states() {
         std::vector<std::uint32_t> found;
+        engine->begin();
         engine->each_slice([&](const Engine::Slice& slice) { found.push_back(slice.state); });
         return found;
     }
@@ -187,6 +188,7 @@ TEST(a_dead_value_ends_the_slices_that_nothing_can_be_about) {
 TEST(slices_can_be_put_into_any_state) {
     Things things;
     InstanceRef root;
+    things.engine->begin();
     things.engine->each_slice([&](const Engine::Slice& slice) { root = slice.self; });
     REQUIRE(!things.engine->put(root, 17));
     REQUIRE(things.engine->put(root, kBusy));

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable
 
@@ -268,6 +269,23 @@ def test_a_slice_can_be_put_anywhere() -> None:
         monitor.put(root, "ready")
 
 
+def test_a_snapshot_has_the_data_and_the_rest_is_made_anew() -> None:
+    text = "import math\nn = 0\nlog = []\ndef twice(): return 2 * n"
+    block = "n = math.floor(x)\nlog.append(twice())"
+    states = (State("init", transitions=(when("e", None, to(block=block)),)),)
+    compiled = guarded(
+        states, (Event("e", fields=("x",)),), initialization=text, variables=("math", "n", "log", "twice")
+    )
+    first, second = mopsus.Monitor(compiled), mopsus.Monitor(compiled)
+    first.row("e", {"x": 1.5})
+    second.restore(json.loads(json.dumps(first.snapshot())))
+    second.row("e", {"x": 4.5})
+    assert second.slices()[0].environment["log"] == [2, 8]
+    first.slices()[0].environment["log"] = {1, 2}
+    with pytest.raises(mopsus.MopsusError, match="a snapshot cannot hold"):
+        first.snapshot()
+
+
 class TestGoingBack:
     def test_the_same_events_give_the_same_again_and_again(self) -> None:
         monitor = queue()
@@ -363,3 +381,129 @@ class TestGoingBack:
         monitor.emit("e")
         assert standing(monitor) == [({}, "init")]
         assert monitor.verdicts == []
+
+
+def test_code_may_look_at_the_monitor_and_send_events_which_come_later() -> None:
+    states = (
+        State("init", transitions=(when("e", None, to("there", "look()\nsend()")), when("later", None, to("wrong")))),
+        State("there", transitions=(when("later", None, to("end")),)),
+        State("end"),
+        State("wrong"),
+    )
+    monitor = mopsus.Monitor(guarded(states, (Event("e"), Event("later")), initialization="start()"))
+    seen: list[object] = []
+    monitor.use_functions(
+        {
+            "start": lambda: seen.append(monitor.stats().events),
+            "look": lambda: seen.append((standing(monitor), monitor.needed())),
+            "send": lambda: monitor.emit("later"),
+        }
+    )
+    monitor.emit("e")
+    assert seen == [1, ([({}, "init")], {"e", "later"})]
+    assert standing(monitor) == [({}, "end")]
+
+
+def test_an_event_that_initialization_sends_is_the_first() -> None:
+    states = (State("init", transitions=(when("e", None, to("there")),)), State("there"))
+    monitor = mopsus.Monitor(guarded(states, (Event("e"),), initialization="send()"))
+    monitor.use_functions({"send": lambda: monitor.emit("e")})
+    assert standing(monitor) == [({}, "there")]
+
+
+def test_objects_that_end_take_their_slices_with_them() -> None:
+    class Thing: ...
+
+    monitor = queue()
+    things = [Thing() for _ in range(100)]
+    for thing in things:
+        monitor.emit("new", q=thing, size=1)
+    del things, thing
+    assert standing(monitor) == [({}, "init")]
+    assert (monitor.stats().created, monitor.stats().collected) == (101, 100)
+
+
+def test_objects_that_an_action_ends_are_missed_when_it_is_done() -> None:
+    class Thing: ...
+
+    states = (
+        State("init", transitions=(when("new", None, to("ready")),)),
+        State("ready", transitions=(when("use", None, to("ready", action="drop")), when("new", None, to("init")))),
+    )
+    events = (Event("new", ("q",)), Event("use", ("q",)))
+    monitor = mopsus.Monitor(guarded(states, events, ("q",)))
+    things = [Thing(), Thing()]
+
+    def drop() -> None:
+        things.pop()
+        assert len(monitor.slices()) == 3
+
+    monitor.use_functions({"drop": drop})
+    for thing in things:
+        monitor.emit("new", q=thing)
+    del thing
+    monitor.emit("use", q=things[0])
+    assert len(monitor.slices()) == 2
+    assert monitor.stats().faults == 0
+
+
+def test_code_is_refused_where_it_is_forbidden() -> None:
+    plain = guarded((State("init", transitions=(when("e", None, to("init")),)),), (Event("e"),))
+    mopsus.Monitor(plain, allow_code=False).emit("e")
+    for transition in (
+        when("e", "pass", to("init")),
+        when("e", None, to("init", "pass")),
+        when("e", None, to(action="f")),
+    ):
+        coded = guarded((State("init", transitions=(transition,)),), (Event("e"),))
+        with pytest.raises(mopsus.MopsusError, match="contains Python code"):
+            mopsus.Monitor(coded, allow_code=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("S { event e\n efsm : state init {}\n fsm : s [ e -> s ]\n @s }", "other logics"),
+        ("S { var n: int = 0\n event e\n efsm : state init {} }", "monitor variables"),
+        ("S { event e { print() }\n efsm : state init {} }", "a condition or an action"),
+        ("connected S { event e\n efsm : state init {} }", "connected"),
+        ("maximal-binding S { event e\n efsm : state init {} }", "maximal-binding"),
+    ],
+)
+def test_what_slices_cannot_be_combined_with_is_refused(text: str, what: str) -> None:
+    (spec,) = mopsus.parse(text).values()
+    with pytest.raises(mopsus.MopsusError, match=what) as caught:
+        mopsus.Monitor(spec)
+    assert caught.value.code == "MONITOR-009"
+
+
+def test_full_binding_reports_slices_of_all_parameters_only() -> None:
+    text = """full-binding S(a, b) { event one(a)\n event two(a, b)
+        efsm : state init { transition { event one success bad } transition { event two success bad } }
+               state bad non-accepting import transitions from state init }"""
+    (spec,) = mopsus.parse(text).values()
+    monitor = mopsus.Monitor(spec)
+    monitor.emit("one", a=1)
+    monitor.emit("two", a=1, b=2)
+    assert [verdict.binding for verdict in monitor.verdicts] == [{"a": 1, "b": 2}]
+
+
+def test_several_machines_have_slices_of_their_own() -> None:
+    text = """S(q) { event a(q)\n event b(q)
+        efsm : state init { transition { event a success one } } state one non-accepting
+        efsm : initialization { n = 0 }
+               state init { transition { event b success { n += 1 } two } }
+               state two non-accepting }"""
+    (spec,) = mopsus.parse(text).values()
+    monitor = mopsus.Monitor(spec)
+    monitor.emit("a", q=1)
+    monitor.emit("b", q=2)
+    first, second = (prop.name for prop in spec.properties)
+    assert [(each.property, each.binding, each.state) for each in monitor.slices()] == [
+        (first, {}, "init"),
+        (first, {"q": 1}, "one"),
+        (second, {}, "init"),
+        (second, {"q": 2}, "two"),
+    ]
+    assert [(each.property, each.category) for each in monitor.verdicts] == [(first, "one"), (second, "two")]
+    assert monitor.needed() == {"a", "b"}

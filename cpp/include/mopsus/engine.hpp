@@ -106,6 +106,8 @@ public:
     Engine(const Engine&) = delete;
     Engine& operator=(const Engine&) = delete;
 
+    // Makes the instances that are there before the first event, if it has not been done.
+    virtual void begin() {}
     // One event. `slots` are in the event's parameter order; 0 stands for a value that was never
     // inserted, which is only allowed where `inserts(event)` is false.
     virtual void step(EventId event, const Slot* slots, Origin& origin) = 0;

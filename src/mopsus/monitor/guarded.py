@@ -14,10 +14,10 @@ from enum import IntEnum
 from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from mopsus import _core
 from mopsus.model import BindingMode, Code, GuardedMachine
 from mopsus.model.guarded import INITIAL, End, State, Transition
 from mopsus.monitor.errors import MonitorError
-from mopsus.spec.prop.python import assigned, parse_body
 
 if TYPE_CHECKING:
     from mopsus.logics import CompiledSpec
@@ -109,6 +109,8 @@ class _Layout:
         values = self.values[transition.event]
         guard = None
         if transition.guard is not None:
+            from mopsus.spec.prop.python import assigned, parse_body  # only who has guards needs it
+
             names = {name for name, _ in assigned(parse_body(transition.guard.text))}
             changes = names & set(self.machine.variables) - set(values)
             guard = self.code(Role.ASSIGNING_GUARD if changes else Role.GUARD, transition.guard, values)
@@ -151,16 +153,23 @@ def plain(environment: Namespace) -> Namespace:
     return {name: value for name, value in environment.items() if not isinstance(value, _DEFINITIONS)}
 
 
-def definitions(codes: Iterable[PlannedCode], imported: Namespace) -> Namespace:
-    """What initializations import and define: the part of an environment that is no data."""
-    found: Namespace = {}
+def initialized(codes: Iterable[PlannedCode], names: Namespace) -> Namespace:
+    """An environment as initializations leave it."""
+    environment: Namespace = {"__builtins__": names}
     for code in codes:
         if code.role is Role.INITIALIZATION:
-            environment: Namespace = {"__builtins__": names(imported, None)}
             FunctionType(code.compile()[0], environment)()
-            del environment["__builtins__"]
-            found |= {name: value for name, value in environment.items() if isinstance(value, _DEFINITIONS)}
-    return found
+    del environment["__builtins__"]
+    return environment
+
+
+def revived(fresh: Namespace, data: Namespace) -> Namespace:
+    """An environment from its data; what is imported or defined comes from one that is `initialized`."""
+    environment = _core.copy_variables(fresh)  # its functions see this environment
+    for name in plain(environment):
+        del environment[name]
+    environment.update(data)
+    return environment
 
 
 def check(compiled: CompiledSpec) -> None:

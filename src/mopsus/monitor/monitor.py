@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Literal, TypeAlias, TypeVar, cast
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from mopsus import _core
 from mopsus.logics import CompiledSpec, compile_spec, load_logic
@@ -19,12 +19,9 @@ from mopsus.logics.reset import may_reset
 from mopsus.model import (
     Change,
     GuardedMachine,
-    Machine,
-    ObjectRef,
     Scalar,
     Spec,
     SymbolicMachine,
-    TraceError,
     Value,
     Verdict,
     WitnessEvent,
@@ -32,12 +29,13 @@ from mopsus.model import (
 from mopsus.monitor import guarded
 from mopsus.monitor.checkpoint import Checkpoint, Variables
 from mopsus.monitor.code import Compiler, Function
+from mopsus.monitor.consent import reads_data, refuse_code
 from mopsus.monitor.errors import MonitorError, ValuesError
 from mopsus.monitor.instance import Instance
 from mopsus.monitor.plan import make_plan
-from mopsus.monitor.slices import Needs, Slice, in_names, read_binding, read_slices, table_state
+from mopsus.monitor.reading import bad_row, read_place, shown
+from mopsus.monitor.slices import Needs, Slice, read_binding, read_slices, table_state
 from mopsus.monitor.symbolic import read_steps
-from mopsus.spec.program import evaluates
 
 OnVerdict: TypeAlias = "Callable[[Verdict], object]"
 OnChange: TypeAlias = "Callable[[Change], object]"
@@ -47,7 +45,6 @@ _T = TypeVar("_T")
 _SNAPSHOT_VERSION = 1
 _LONGEST_HISTORY = 65536
 _ONE_SPEC = "take one from `mopsus.load(file)` by its name"
-_REPR_LIMIT = 80
 _log = logging.getLogger("mopsus")
 
 
@@ -102,12 +99,12 @@ class Monitor:
         compiled = spec if isinstance(spec, CompiledSpec) else compile_spec(spec)
         self.spec = compiled.spec
         if not allow_code:
-            _refuse_code(compiled)
+            refuse_code(compiled)
         self.verdicts: list[Verdict] = []
         self._on_verdict = on_verdict if on_verdict is not None else self.verdicts.append
         self._plan = make_plan(compiled)
         self._machines = compiled.machines
-        self._reads_data = any(map(_reads_data, compiled.machines))
+        self._reads_data = any(map(reads_data, compiled.machines))
         self._severities = compiled.severities
         self._truths = [
             load_logic(each.logic).truth or machine.truth
@@ -119,6 +116,7 @@ class Monitor:
         self._known_faults: set[tuple[str, int, str]] = set()
         self._needs = Needs(compiled)
         self._copies: Variables | None = None  # while a checkpoint is taken or put back
+        self._initialized: dict[str, Any] | None = None  # for environments that are restored
         self._on_change: OnChange | None = None
         self._on_unmatched: OnUnmatched | None = None
         self.on_fault: Callable[[BaseException], object] | None = None
@@ -176,7 +174,7 @@ class Monitor:
         except ValueError as error:
             raise MonitorError(str(error), code="MONITOR-004") from error
         if bad is not None:
-            raise _bad_row(source, *bad)
+            raise bad_row(source, *bad)
 
     def row(
         self,
@@ -204,10 +202,10 @@ class Monitor:
         declared = self.spec.events[number]
         for name in declared.parameters:
             if values.get(name) is None:
-                raise _bad_row(source, "null" if name in values else "missing", row or 0, name, event, "")
+                raise bad_row(source, "null" if name in values else "missing", row or 0, name, event, "")
         for name in declared.fields if self._reads_data else ():
             if name not in values:
-                raise _bad_row(source, "missing", row or 0, name, event, "")
+                raise bad_row(source, "missing", row or 0, name, event, "")
         given = tuple(values.get(name) for name in declared.parameters + declared.fields)
         place = location if location is not None else source
         self._core.row(number, given, time, thread, place, location is None, row or 0)
@@ -330,7 +328,8 @@ class Monitor:
 
         Before the first event: `initialization` runs when the first slice is made.
         """
-        self._core.use_names(guarded.names(self._imported, namespace))
+        self._names = guarded.names(self._imported, namespace)
+        self._core.use_names(self._names)
 
     def checkpoint(self) -> Checkpoint:
         """The state as it is now, for `rewind`. Variables are copied in depth; objects that parameters are bound to are
@@ -394,6 +393,7 @@ class Monitor:
         self._resets = any(map(may_reset, codes))
         compiler = Compiler(spec)
         self._imported = compiler.namespace
+        self._names = guarded.names(self._imported, None)
         self._initials = [(variable.name, compiler.expression(variable.initial)) for variable in spec.variables]
         self._conditions = [compiler.expression(each.condition) if each.condition else None for each in spec.events]
         self._actions = [compiler.statements(each.action) if each.action else None for each in spec.events]
@@ -427,7 +427,7 @@ class Monitor:
             load=self._load_variables if saved else None,
             fault=self._fault,
             codes=[code.compile() for code in self._plan.codes],
-            names=guarded.names(self._imported, None),
+            names=self._names,
         )
 
     def _listen(self) -> None:
@@ -472,7 +472,9 @@ class Monitor:
         if self._copies is not None:
             return self._copies.get(text)
         if self._guarded:
-            return guarded.definitions(self._plan.codes, self._imported) | json.loads(text)
+            if self._initialized is None:
+                self._initialized = guarded.initialized(self._plan.codes, self._names)
+            return guarded.revived(self._initialized, json.loads(text))
         instance = Instance(self)
         vars(instance).update(json.loads(text))
         return instance
@@ -486,7 +488,7 @@ class Monitor:
         stamp: _core.Stamp,
     ) -> bool:
         instance = user if user is not None else Instance(self)
-        instance._reference, instance.verdict, instance.location = reference, None, _place(stamp)[2]
+        instance._reference, instance.verdict, instance.location = reference, None, read_place(stamp)[2]
         condition, action = self._conditions[event], self._actions[event]
         if condition is not None and not condition(instance, values):
             return False
@@ -526,7 +528,7 @@ class Monitor:
     def _unmatched(self, event: int, values: tuple[object, ...]) -> None:
         assert self._on_unmatched is not None
         declared = self.spec.events[event]
-        self._on_unmatched(declared.name, in_names(values, declared.names))
+        self._on_unmatched(declared.name, dict(zip(declared.names, values, strict=True)))
 
     def _report(
         self,
@@ -547,7 +549,7 @@ class Monitor:
         machine = self._machines[prop]
         name = self._plan.categories[prop][category]
         binding = self._binding(values, states, serials)
-        row, time, location = _place(stamp)
+        row, time, location = read_place(stamp)
         verdict = Verdict(
             spec=self.spec.name,
             property=declared.name,
@@ -560,7 +562,7 @@ class Monitor:
             witness=tuple(self._witness(number, at, binding) for number, at in past),
             severity=self._severities[declared.name, name],
             row=row,
-            steps=read_steps(steps, machine, declared.formula, self.spec.events, _place)
+            steps=read_steps(steps, machine, declared.formula, self.spec.events, read_place)
             if isinstance(machine, SymbolicMachine)
             else (),
         )
@@ -577,14 +579,14 @@ class Monitor:
 
     def _binding(self, values: tuple[Any, ...], states: str, serials: tuple[int, ...]) -> dict[str, Value]:
         return {
-            parameter: _shown(value, state, serial)
+            parameter: shown(value, state, serial)
             for parameter, value, state, serial in zip(self._plan.parameters, values, states, serials, strict=True)
             if state != "u"
         }
 
     def _witness(self, event: int, stamp: _core.Stamp, binding: Mapping[str, Value]) -> WitnessEvent:
         declared = self.spec.events[event]
-        row, time, location = _place(stamp)
+        row, time, location = read_place(stamp)
         return WitnessEvent(declared.name, {name: binding[name] for name in declared.parameters}, location, time, row)
 
     def _fault(self, error: BaseException) -> None:
@@ -601,62 +603,3 @@ class Monitor:
 
 # An event sent by name comes from the line that calls `emit`.
 _core.hide(Monitor.emit.__code__)
-
-
-def _refuse_code(compiled: CompiledSpec) -> None:
-    spec = compiled.spec
-    has = (
-        any(event.action or event.condition for event in spec.events)
-        or any(handler.code for prop in spec.properties for handler in prop.handlers)
-        or any(isinstance(machine, SymbolicMachine) and machine.has_code() for machine in compiled.machines)
-        or any(isinstance(machine, GuardedMachine) and guarded.has_code(machine) for machine in compiled.machines)
-        or any(evaluates(event.pointcut) for event in spec.events)
-        or spec.variables
-        or spec.imports
-    )
-    if has:
-        raise MonitorError(
-            f"`{spec.name}` contains Python code",
-            hint="allow code only for specifications that you trust",
-            code="MONITOR-001",
-        )
-
-
-def _reads_data(machine: Machine) -> bool:
-    """Does it look at the fields of events?"""
-    return isinstance(machine, SymbolicMachine) or (isinstance(machine, GuardedMachine) and guarded.reads_data(machine))
-
-
-def _place(stamp: _core.Stamp) -> tuple[int | None, int | float | None, str | None]:
-    number, time, location, is_source = stamp
-    row = number or None
-    if is_source and row is not None:
-        location = f"{location}:{row}"
-    return row, time, location
-
-
-def _shown(value: object, state: str, serial: int) -> Value:
-    """A value as the core gives it: `s`calar, `o`bject, or the type's name of an object that is `d`ead."""
-    if state == "s":
-        return cast(Value, value)
-    if state == "d":
-        return ObjectRef(str(value), serial, "<no longer there>")
-    try:
-        text = repr(value)
-    except Exception as error:
-        text = f"<repr failed: {type(error).__name__}>"
-    return ObjectRef(type(value).__name__, serial, text if len(text) <= _REPR_LIMIT else text[: _REPR_LIMIT - 1] + "…")
-
-
-def _bad_row(source: str, why: str, row: int, column: str, event: str, type_: str) -> TraceError:
-    messages = {
-        "null": (f"event `{event}` has no value for `{column}`", "give one, or skip bad rows"),
-        "missing": (f"there is no column `{column}`, which event `{event}` needs", "add it, or name it by `bind`"),
-        "type": (f"column `{column}` has an unsupported type (Arrow format `{type_}`)", "cast it to text"),
-        "no-event": ("the row names no event", "fill the column `event`, or skip such rows"),
-        "dictionary": (f"column `{column}` refers outside of its dictionary", "the data is damaged"),
-    }
-    message, hint = messages[why]
-    if why == "missing" and column == "event":
-        message = "there is no column `event`"
-    return TraceError(message, file=source, row=row or None, column=column, hint=hint)

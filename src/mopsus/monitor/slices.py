@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -109,8 +109,3 @@ def table_state(machine: Machine, state: int | bool | None) -> str:
     if isinstance(machine, TableMachine) and state is not None:
         return machine.names[state]
     return "" if state is None else "holds" if state else "does not hold"
-
-
-def in_names(values: tuple[object, ...], names: tuple[str, ...]) -> Mapping[str, object]:
-    """The values of an event by name."""
-    return dict(zip(names, values, strict=True))
