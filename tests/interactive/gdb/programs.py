@@ -48,6 +48,7 @@ def run_gdb(program: Path | None, commands: Sequence[str], *, timeout: float = 6
         text=True,
         timeout=timeout,
     )
+    assert done.returncode >= 0, f"GDB itself died:\n{done.stdout}"
     return done.stdout
 
 

@@ -262,6 +262,15 @@ def test_a_program_that_is_let_go_has_no_trap_left(tmp_path):
     assert "\ndone\n" in said
 
 
+def test_a_program_that_is_run_again_is_watched_from_the_beginning(tmp_path):
+    prop = tmp_path / "files.prop"
+    prop.write_text(FILES)
+    lines = [f"source {START}", f"verde load-property {prop}", "run o1u1", "run u2", "run o3"]
+    said = run_gdb(build(LETTERS), ["set confirm off", *lines, "verde exec get_slice_bindings"])
+    assert said.count("Stopped: files: misused for n=2") == 1
+    assert said.splitlines()[-1] == "[{}, {'n': 3}]"
+
+
 def test_attaching_and_letting_go(tmp_path):
     with subprocess.Popen([build(LOOP)], stdout=subprocess.PIPE, text=True) as program:
         _attach_and_let_go(program, tmp_path)

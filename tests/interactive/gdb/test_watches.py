@@ -112,3 +112,16 @@ def test_lines():
         ("line 6", []),
         ("open calls", [0]),
     ]
+
+
+def test_traps_that_were_discarded_are_deleted_on_the_way():
+    program = build("""
+        int work(int n) { int local = -1; local = n; return local; }
+        int done(void) { return 0; }
+        int main(void) { for (int i = 0; i < 60; i++) work(i); return done(); }
+    """)
+    count = "python observer.found.append(('few', [len(gdb.breakpoints()) < 20]))"
+    place = write("work::local")
+    found = observe(program, {place: [RESULT]}, "observe", "break done", "run", count)
+    assert [values[0] for name, values in found if name.startswith("after") and values[0] >= 0][-1] == 59
+    assert ("few", [True]) in found

@@ -166,10 +166,10 @@ class GdbDebugger(Debugger):
         self._next = "step"
 
     def interrupt(self) -> None:
-        if self._told is not None:
+        if self.telling:
             self._stop_soon = True
         else:
-            gdb.post_event(lambda: gdb.execute("interrupt"))
+            self.execute("interrupt")
 
     def stop_soon(self) -> None:
         self._stop_soon = True

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import gdb
 
 from mopsus.interactive.gdb.developer import Hooks
-from mopsus.interactive.gdb.trap import Trap
+from mopsus.interactive.gdb.trap import Trap, sweep
 
 if TYPE_CHECKING:
     from mopsus.interactive.gdb.adapter import GdbDebugger
@@ -51,6 +51,7 @@ class Course:
         if self._settling or is_running():
             return
         self._settling = True
+        sweep()
         try:
             while self.over or self._stopped:
                 self._settle_once()

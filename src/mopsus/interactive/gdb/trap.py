@@ -1,7 +1,7 @@
 """The physical points that we set in a program: breakpoints and watchpoints that the developer does not see.
 
 They may be made, switched on and off while GDB handles a stop, but not deleted: GDB would still look at one that stands
-where the program is. So those that are no longer wanted are switched off, and deleted when GDB is idle.
+where the program is. So those that are no longer wanted are switched off, and deleted at a later stop.
 """
 
 from __future__ import annotations
@@ -19,6 +19,9 @@ class Trap(gdb.Breakpoint):
     """Calls `action` whenever it is hit; the program stays stopped, silently, if that gives true."""
 
     _all: ClassVar[set[Trap]] = set()
+    _doomed: ClassVar[list[tuple[int, Trap]]] = []
+    _hit: ClassVar[set[Trap]] = set()
+    _round: ClassVar[int] = 0
     loads: ClassVar[int] = 0
     """Grows whenever code was loaded, so that places may have moved."""
 
@@ -42,6 +45,8 @@ class Trap(gdb.Breakpoint):
         return self._address
 
     def stop(self) -> bool:
+        if self._doomed:
+            self._count()
         if self._seen != Trap.loads and not uninterrupted(self._look):
             return False
         return self.action()
@@ -63,11 +68,18 @@ class Trap(gdb.Breakpoint):
         self._all.discard(self)
         if self.is_valid():
             self.enabled = False
-            gdb.post_event(self._delete)
+            self._doomed.append((Trap._round, self))
 
-    def _delete(self) -> None:
-        if self.is_valid():
-            self.delete()
+    def _count(self) -> None:
+        """Delete what was discarded at an earlier stop. A trap is hit once at a stop, so when one is hit again since a
+        round began, this is another stop, and another round; whatever is two rounds old, GDB has done with."""
+        if self not in self._hit:
+            self._hit.add(self)
+            return
+        Trap._round += 1
+        self._hit.clear()
+        self._hit.add(self)
+        sweep(Trap._round - 2)
 
     @classmethod
     def alive(cls) -> list[Trap]:
@@ -93,6 +105,17 @@ def quietly(action: Callable[[], object]) -> str:
     """Do it, and give what GDB printed meanwhile."""
     _quietly.action = action
     return gdb.execute("mopsus-quietly", to_string=True)
+
+
+def sweep(latest: int | None = None) -> None:
+    """Delete the traps that were discarded, up to a round; all of them if GDB handles no stop."""
+    kept = []
+    for number, trap in Trap._doomed:
+        if latest is not None and number > latest:
+            kept.append((number, trap))
+        elif trap.is_valid():
+            trap.delete()
+    Trap._doomed[:] = kept
 
 
 @contextmanager
