@@ -13,6 +13,7 @@
 #include "columns.hpp"
 #include "component.hpp"
 #include "emitter.hpp"
+#include "gate.hpp"
 #include "iterate.hpp"
 #include "log.hpp"
 #include "machines.hpp"
@@ -361,7 +362,7 @@ NB_MODULE(_core, module) {
     nb::set_leak_warnings(false);
     if (!prepare_conversion() || !prepare_terms() || !prepare_watching()) raise_python();
     for (const auto prepare : {prepare_emitters, prepare_classes, prepare_stand_ins, prepare_advice, prepare_accessors, prepare_sites,
-                               prepare_components, prepare_mail})
+                               prepare_components, prepare_mail, prepare_gates})
         if (!prepare(module.ptr())) raise_python();
     module.def(
         "use_errors",

@@ -207,6 +207,8 @@ Stamp PyMonitor::now() const {
 
 Stamp PyMonitor::here() {
     Stamp stamp = now();
+    stamp.location = place_;
+    if (place_ != 0) return stamp;
     const std::uint32_t* location = places_.here([&](const std::string& text) { return core_.location(text, false); });
     if (location != nullptr) stamp.location = *location;
     return stamp;

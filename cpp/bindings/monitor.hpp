@@ -14,6 +14,7 @@
 #include <string>
 #include <thread>
 #include <variant>
+#include <utility>
 #include <vector>
 
 #include "code.hpp"
@@ -292,8 +293,22 @@ private:
     bool has_terms_ = false;
 
     Places<std::uint32_t> places_;
+    std::uint32_t place_ = 0;  // where events come from, if their source knows
 
 public:
+    // While one of these exists, events come from there; looking at the stack would take longer than all the rest.
+    class From {
+    public:
+        From(PyMonitor& monitor, std::uint32_t place) : monitor_(monitor), before_(std::exchange(monitor.place_, place)) {}
+        ~From() { monitor_.place_ = before_; }
+        From(const From&) = delete;
+        From& operator=(const From&) = delete;
+
+    private:
+        PyMonitor& monitor_;
+        std::uint32_t before_;
+    };
+
     Stamp here();       // the line of Python that is running
     Stamp now() const;  // the time alone, and only if somebody asks for it
 };

@@ -59,7 +59,7 @@ class Saved:
     states: list[str]
     handled: set[tuple[object, str]]
     only: set[object]
-    """Where somebody still had a point to fire, or the developer had one."""
+    """Where somebody still had a point to fire."""
 
 
 @dataclass
@@ -134,14 +134,8 @@ class Model:
             self.handled.clear()
 
     def may_fire(self, point: tuple[object, str]) -> bool:
-        """At the instruction of a checkpoint, points that came later wait until the program comes anew, but for
-        those of scenarios and monitors that watch a variable."""
-        where, owner = point
-        return (
-            self.only is None
-            or point in self.only
-            or (owner != "dev" and (isinstance(where, tuple) or where in self.only))
-        )
+        """At the instruction of a checkpoint, breakpoints that came later wait until the program comes anew."""
+        return point[1] == "dev" or isinstance(point[0], tuple) or self.only is None or point[0] in self.only
 
     def candidates(self) -> list[tuple[object, str]]:
         """The points that fire at this instruction, in their order: breakpoints, then watchpoints."""
@@ -284,12 +278,7 @@ class Model:
         code = list(self.program.code)
         for address, instruction in self.original.items():
             code[address] = instruction
-        only: set[object] = {point for point in self.points() if point[1] == "dev" and self.may_fire(point)}
-        only |= {
-            point[0]
-            for point in self.points()
-            if point[1] != "dev" and point not in self.handled and self.may_fire(point)
-        }
+        only = {point[0] for point in self.points() if point not in self.handled and self.may_fire(point)}
         program = self.program
         saved = Saved(code, dict(program.data), program.pc, list(self.states), set(self.handled), only)
         self.saved[number] = saved

@@ -80,9 +80,8 @@ class ToyDebugger(Debugger):
         self.watches: set[tuple[str, str]] = set()
         self._handled: set[object] = set()
         self._arrived = program.pc
-        self._only: set[object] | None = None
-        """At the instruction of a restored checkpoint, the places that are still to be told of, and the points that the
-        developer had then."""
+        self._only: set[Place] | None = None
+        """At the instruction of a restored checkpoint, the places that are still to be told of."""
         self._told: list[object] = []
         self._last_stage = 0
         self.going = self._soon = self._stepping = False
@@ -288,7 +287,7 @@ class ToyDebugger(Debugger):
         """Those of the developer that stop the program now: first those at the address, then those of accesses."""
         self._arrive()
         pc = self.program.pc
-        if pc in self.breaks and self._may_stop(("dev", pc)):
+        if pc in self.breaks and ("dev", pc) not in self._handled:
             return [("dev", pc)]
         if any(self._stage(place) == 0 and self._may_be_told(place) for place in self._here()):
             return []
@@ -296,15 +295,9 @@ class ToyDebugger(Debugger):
             accesses = self.program.accesses()
         for variable, mode in accesses:
             for watch in sorted(self.watches):
-                if watch[0] == variable and mode in watch[1] and self._may_stop(("dev", watch)):
+                if watch[0] == variable and mode in watch[1] and ("dev", watch) not in self._handled:
                     return [("dev", watch)]
         return []
-
-    def _developers(self) -> list[object]:
-        return [("dev", where) for where in (*self.breaks, *self.watches)]
-
-    def _may_stop(self, point: object) -> bool:
-        return point not in self._handled and (self._only is None or point in self._only)
 
     def _developer_points_before(self) -> list[object]:
         """Those that come before what waits at this instruction."""
@@ -351,8 +344,7 @@ class ToyDebugger(Debugger):
         self._arrive()
         with self._bare():
             program = self.program
-            only: set[object] = {place for place in self._points if self._may_be_told(place)}
-            only |= {each for each in self._developers() if self._only is None or each in self._only}
+            only = {place for place in self._points if self._may_be_told(place)}
             return list(program.code), dict(program.data), program.pc, set(self._handled), self._last_stage, only
 
     def restore(self, saved: object) -> None:

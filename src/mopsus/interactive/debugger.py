@@ -45,6 +45,9 @@ class Where:
     time: float
 
 
+Feed = tuple[Callable[..., object], Sequence[Reading]]
+"""An event of a monitor, as a call with the values of readings."""
+
 Read = Callable[[Reading], object]
 """Gives the value of a reading at a hit: a Python value, or an `Unavailable`. Each reading is evaluated once for a
 hit at the most."""
@@ -91,6 +94,16 @@ class Debugger(ABC):
     @abstractmethod
     def clear_point(self, place: Place) -> None:
         """From now on, do not: no trap stays in the program for it."""
+
+    feeds = False
+    """Can it send events by itself? If so, monitors that only have to be told of events want all their points, always,
+    so that nobody has to be asked which they need after each."""
+
+    def feed(self, place: Place, events: Sequence[Feed]) -> None:
+        """At this place, which has a point, nobody wants to know of anything but these events. Instead of telling the
+        driver, the debugger may make these calls, in this order, by the quickest way that it has. If one of them asks
+        it to `stop_soon`, it stops there. `clear_point` ends this, too."""
+        raise NotImplementedError  # by a debugger that does not feed
 
     @abstractmethod
     def known(self, place: Place) -> str | None:

@@ -91,6 +91,10 @@ class MonitorInterface:
 
     # ---- being told
 
+    @property
+    def has_callbacks(self) -> bool:
+        return any(self._callbacks.values())
+
     def register_event(self, type: str, callback: Callable[..., object]) -> None:
         """Call this at each `state_changed(new_states)`, `transition_taken(transition, point)` with `point` either
         `success` or `failure`, or `event_applied(event)`."""

@@ -6,10 +6,10 @@ difference only, because setting a point costs more than most events.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from mopsus.interactive.debugger import Debugger, PlaceError
+from mopsus.interactive.debugger import Debugger, Feed, PlaceError
 from mopsus.model import Place, PlaceKind, Reading
 
 
@@ -24,6 +24,8 @@ class Points:
         self._wanted: dict[object, frozenset[Place]] = {}
         self._owners: dict[Place, int] = {}
         self._set: set[Place] = set()
+        self._fed: set[Place] = set()
+        self._feeds: Callable[[Place], Sequence[Feed]] = lambda place: ()
         self._lifted = False
 
     @property
@@ -54,6 +56,8 @@ class Points:
             self._wanted.pop(owner, None)
         for place in new - old:
             self._owners[place] = self._owners.get(place, 0) + 1
+            if place in self._fed:
+                self._clear(place)  # there is more to it now than the events that were sent there
         for place in old - new:
             self._owners[place] -= 1
             if not self._owners[place]:
@@ -63,6 +67,14 @@ class Points:
         # In the order of the caller, and again what was refused before: a variable may have come into scope.
         for place in places:
             if place in new and place not in self._set:
+                self._place(place)
+
+    def feed(self, feeds: Callable[[Place], Sequence[Feed]]) -> None:
+        """From now on, this says which events the debugger may send by itself when it comes to a place."""
+        self._feeds = feeds
+        for place in list(self._set):
+            if place in self._fed or feeds(place):
+                self._clear(place)
                 self._place(place)
 
     @contextmanager
@@ -87,7 +99,11 @@ class Points:
             self._refused(place, error)
         else:
             self._set.add(place)
+            if events := self._feeds(place):
+                self._fed.add(place)
+                self._debugger.feed(place, events)
 
     def _clear(self, place: Place) -> None:
         self._set.discard(place)
+        self._fed.discard(place)
         self._debugger.clear_point(place)

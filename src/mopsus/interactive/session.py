@@ -21,7 +21,7 @@ from typing import Any
 from mopsus.interactive import telling
 from mopsus.interactive.checkpoints import Checkpoints
 from mopsus.interactive.commands import Desk, run_command
-from mopsus.interactive.debugger import Debugger, PlaceError, Read, Where
+from mopsus.interactive.debugger import Debugger, Feed, PlaceError, Read, Where
 from mopsus.interactive.interface import MonitorInterface
 from mopsus.interactive.outcome import INTERRUPTION, Outcome, Stop
 from mopsus.interactive.points import Points
@@ -96,7 +96,7 @@ class Session(Voice):
         watch = Watch(
             self.next_number() if number is None else number,
             spec,
-            self.verdicts.append,
+            self._verdict,
             lambda error: self.fault(error, f"property {spec.name}"),
             history=self.history,
             allow_code=self.allow_code,
@@ -171,6 +171,7 @@ class Session(Voice):
     def resuming(self) -> bool:
         """The developer wants the program to go on. True: it must not."""
         self._suspended = None
+        self.feed()
         self._settle()
         self._tell_stop()
         return self._suspended is not None
@@ -267,6 +268,17 @@ class Session(Voice):
         later, self._suspended, self._told, self._faults = course
         self._later, self._passing = deque(later), passing
 
+    def feed(self) -> None:
+        """Let the debugger send the events of those monitors by itself that need nothing else."""
+        if not self.debugger.feeds:
+            return
+        changed = [watch for watch in self.watches if watch.fed != watch.plain]
+        for watch in changed:
+            watch.be_fed(watch.plain)
+        if changed:
+            self.instrument()
+            self.points.feed(self._feeds)
+
     def instrument(self) -> None:
         """Set the points that the monitors need now, and no others."""
         for watch in self.watches:
@@ -303,6 +315,7 @@ class Session(Voice):
             self.instrument()
             for watch in watches:
                 self._react(watch, [watch.initial_move()])
+        self.feed()
         self._work_off()
         self._tell_stop()
         return self._suspended is not None
@@ -420,6 +433,28 @@ class Session(Voice):
         said, self._said = self._said, []
         checkpoints = list(self.checkpoints)
         self.tell(telling.stop_text(self._suspended, where, said, self.watches, checkpoints, self.history))
+
+    def _verdict(self, verdict: Verdict) -> None:
+        self.verdicts.append(verdict)
+        if not self._telling:  # the debugger has sent the event by itself
+            self._passing = True
+            self._later.append(self._react_to_fed)
+            self.debugger.stop_soon()
+
+    def _react_to_fed(self) -> None:
+        with self._busy():
+            for watch in self.watches:
+                self._react(watch, watch.take_moves())
+
+    def _feeds(self, place: Place) -> list[Feed]:
+        """The events at a place, if there is nothing else to it."""
+        here = [watch for watch in self.watches if watch.at(place)]
+        others = (watch.scenario for watch in self.watches if watch.scenario is not None)
+        if any(not watch.fed for watch in here) or any(
+            point.place == place for scenario in others for point in scenario.points
+        ):
+            return []
+        return [each for watch in here for each in watch.feeds(place)]
 
     def _refused(self, place: Place, error: PlaceError) -> None:
         if place not in self._wrong:  # otherwise it was told at the start

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mopsus.interactive.arrivals import Arrival, arrivals_of
-from mopsus.interactive.debugger import Read, Where
+from mopsus.interactive.debugger import Feed, Read, Where
 from mopsus.interactive.remembered import Remembered
 from mopsus.logics import compile_spec
 from mopsus.model import (
@@ -19,6 +19,7 @@ from mopsus.model import (
     Place,
     Reading,
     Spec,
+    TimedMachine,
     Verdict,
 )
 from mopsus.model.guarded import INITIAL
@@ -64,6 +65,9 @@ class Watch:
         self.step_by_step = False
         self.active = True
         """A monitor that was stopped gets no events and needs no points."""
+        self._all = frozenset(event.name for event in spec.events)
+        self.fed = False
+        """Does the debugger send its events by itself?"""
         self.functions: dict[str, Any] = {}
         """Where the names in its code are looked up that it does not define itself."""
         self.interface: MonitorInterface
@@ -93,9 +97,35 @@ class Watch:
         for place, arrivals in self._arrivals.items():
             yield place, [reading for arrival in arrivals for reading in arrival.asked()]
 
+    @property
+    def plain(self) -> bool:
+        """Is there nothing to do at its events, until it speaks?"""
+        return (
+            self.quiet
+            and self.active
+            and self.scenario is None
+            and self.recorder is None
+            and not self.step_by_step
+            and self._unmatched is None
+            and not self.interface.has_callbacks
+            and not self.spec.modifiers.perthread
+            and not any(isinstance(machine, TimedMachine) for machine in self._compiled.machines)
+        )
+
+    def be_fed(self, fed: bool) -> None:
+        """Get events from the debugger itself, and so need all of them: nobody looks at it after each."""
+        self.fed, self._needed = fed, None
+        self.monitor.on_change = self._changed if self._acceptances and not fed else None
+
+    def feeds(self, place: Place) -> list[Feed]:
+        """The events at a place as calls."""
+        return [(self.monitor.event(each.event), each.readings) for each in self.at(place)]
+
     def refresh(self) -> bool:
         """Has the set of events that it needs changed since the last call?"""
         needed = self.monitor.needed() if self.active else frozenset()
+        if self.fed:
+            needed = self._all
         if needed is self._needed:  # it is the same object while nothing has changed
             return False
         self._needed = needed
@@ -124,7 +154,8 @@ class Watch:
         core, _ = self.monitor.inside()
         row = self._remembered.add(arrival.names, tuple(values.values()), arrival.slicing)
         given = tuple(int(value) if isinstance(value, Address) else value for value in values.values())
-        core.row(arrival.number, given, where.time, where.thread, where.location or "", False, row)
+        time = None if self.fed else where.time  # the debugger tells none, and some events with one help nobody
+        core.row(arrival.number, given, time, where.thread, where.location or "", False, row)
 
     def shown(self, binding: Mapping[str, object]) -> dict[str, Any]:
         """The values of parameters as people know them: addresses as such."""
@@ -211,7 +242,9 @@ class Watch:
     def _make(self) -> Monitor:
         monitor = Monitor(self._compiled, self._verdict, history=self._history, allow_code=self._allow_code)
         monitor.use_functions(self.functions)
-        if self._acceptances:  # a machine of another kind changes when it says something: see `_verdict`
+        if (
+            self._acceptances and not self.fed
+        ):  # a machine of another kind changes when it says something: see `_verdict`
             monitor.on_change = self._changed
         monitor.on_unmatched, monitor.on_fault = self._unmatched, self._on_fault
         return monitor

@@ -88,6 +88,9 @@ class Logger:
     def stopped(self) -> None:
         self.debugger.go_on()
 
+    def loaded(self) -> bool:
+        return False
+
     def ended(self, status: int | None) -> None:
         pass
 
@@ -104,7 +107,7 @@ class Logger:
 
 
 def main(wanted: str, log: str, program: str, *arguments: str) -> None:
-    debugger = PythonDebugger(program, batch=True)
+    debugger = PythonDebugger(program, str(Path(program).parent), batch=True)
     logger = Logger(debugger, pickle.loads(Path(wanted).read_bytes()))
     debugger.drive(logger, logger)
     ended = launch(Program(program, arguments=arguments), logger)

@@ -8,9 +8,9 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from types import FrameType, TracebackType
-from typing import IO, Any, NoReturn, Protocol
+from typing import Any, NoReturn, Protocol
 
-from mopsus.interactive.debugger import CheckpointError, Debugger, DebuggerError, Driver, PlaceError, Where
+from mopsus.interactive.debugger import CheckpointError, Debugger, DebuggerError, Driver, Feed, PlaceError, Where
 from mopsus.interactive.python import processes
 from mopsus.interactive.python.arrivals import Arrivals, Hit
 from mopsus.interactive.python.atlas import Atlas
@@ -51,23 +51,24 @@ class PythonDebugger(Debugger):
 
     language = "python"
     holds_session = True
+    feeds = True
 
     def __init__(
         self,
         script: str,
+        root: str,
         *,
         batch: bool = False,
         folder: str | None = None,
-        stdin: IO[str] | None = None,
-        stdout: IO[str] | None = None,
     ) -> None:
-        """`folder` is where the processes of checkpoints find each other; without one there are no checkpoints."""
+        """The program's file, and the folder from which it imports its own. `folder` is where the processes of
+        checkpoints find each other; without one there are no checkpoints."""
         self._atlas = Atlas(script)
-        self._outline = Outline(script)
+        self._outline = Outline(script, root)
         self._arrivals = Arrivals(self._atlas, self._begin, self._arrive)
-        self._sensor = make_sensor(self._arrivals)
+        self._sensor = make_sensor(self._arrivals, self._settle)
         self._signals = Signals(self._signalled)
-        self._prompt = Prompt(self, stdin, stdout)
+        self._prompt = Prompt(self)
         self._batch, self._folder = batch, folder
         self._process = os.getpid()
         self._driver: Driver
@@ -100,6 +101,11 @@ class PythonDebugger(Debugger):
         self._sensor.stop()
         self._signals.stop()
 
+    def post_mortem(self, trace: TracebackType) -> None:
+        """An exception has ended the program: ask the developer, where it was raised."""
+        self._prompt.over = True
+        self._hold(trace.tb_frame, lambda: True, trace)
+
     def is_program(self) -> bool:
         """Is this the program, and not a process that it has forked?"""
         return os.getpid() == self._process
@@ -123,6 +129,7 @@ class PythonDebugger(Debugger):
     def clear_point(self, place: Place) -> None:
         if self._arrivals.readings.pop(place, None) is None:
             return
+        self._arrivals.feeds.pop(place, None)
         match place.kind:
             case PlaceKind.THROW:
                 self._arrivals.throws.remove(place)
@@ -131,6 +138,11 @@ class PythonDebugger(Debugger):
                 self._signals.clear(place)
             case _:
                 self._sensor.update(self._atlas.clear(place))
+
+    def feed(self, place: Place, events: Sequence[Feed]) -> None:
+        if place.kind is PlaceKind.CALL:
+            self._arrivals.feeds[place] = events
+            self._sensor.update(self._atlas.set(place))
 
     def known(self, place: Place) -> str | None:
         return self._outline.wrong_with(place)
@@ -212,6 +224,8 @@ class PythonDebugger(Debugger):
 
     def stop_soon(self) -> None:
         self._stopping_soon = True
+        if self._holder is None:
+            self._sensor.gate.pending = True
 
     # ---- the developer
 
@@ -313,6 +327,10 @@ class PythonDebugger(Debugger):
 
         self._hold(frame, tell)
 
+    def _settle(self, frame: FrameType) -> None:
+        """An event that the core has sent wants the program to stop."""
+        self._hold(frame, lambda: False)
+
     def _hold(self, frame: FrameType, tell: Callable[[], bool], trace: TracebackType | None = None) -> None:
         """Tell something while the program stands in a frame, and stay there if that is wanted.
 
@@ -323,7 +341,8 @@ class PythonDebugger(Debugger):
             return
         asking: bool | None = None
         with self._turn:
-            self._holder, self._frame = threading.get_ident(), frame
+            self._holder = self._sensor.gate.holder = threading.get_ident()
+            self._frame = frame
             try:
                 while True:
                     try:
@@ -334,6 +353,7 @@ class PythonDebugger(Debugger):
                         asking = self._wake(woken)
             finally:
                 self._holder = self._frame = None
+                self._sensor.gate.holder = 0
                 self._at_breakpoint = False
 
     def _stand(self, frame: FrameType, trace: TracebackType | None, asking: bool) -> None:
@@ -368,7 +388,7 @@ class PythonDebugger(Debugger):
 
     def _see_breakpoints(self) -> None:
         self._atlas.stop_at({os.path.abspath(file): lines for file, lines in self._prompt.breaks.items()})
-        self._sensor.update(self._atlas)
+        self._sensor.update(list(self._atlas))
 
     def _stands(self) -> FrameType:
         if self._frame is None:

@@ -6,18 +6,20 @@ import ast
 import copy
 import sys
 from collections.abc import Callable, Sequence
-from types import FrameType, TracebackType
-from typing import TYPE_CHECKING
+from types import CodeType, FrameType, TracebackType
 
+from mopsus.interactive.debugger import Feed
 from mopsus.interactive.python.accesses import Access, is_meant
 from mopsus.interactive.python.atlas import Atlas, Spot, handlers_of
-from mopsus.interactive.python.values import Values, evaluate, is_early
-from mopsus.model import Place, Reading, Unavailable
-
-if TYPE_CHECKING:
-    from types import CodeType
+from mopsus.interactive.python.values import Values, evaluate, is_early, parameters
+from mopsus.model import Place, Reading, ReadingKind, Unavailable
 
 Hit = tuple[Place, Values]
+RESULT = -1
+Straight = tuple[Callable[..., object], tuple[int, ...]]
+"""An event: what is called, and of each value the number of the argument, or `RESULT`."""
+MOST = 16
+"""Values that the core takes at one moment."""
 
 
 class Arrivals:
@@ -37,6 +39,8 @@ class Arrivals:
         """The variables of the program itself."""
         self.readings: dict[Place, tuple[Reading, ...]] = {}
         self.throws: list[Place] = []
+        self.feeds: dict[Place, Sequence[Feed]] = {}
+        """Places whose events go to monitors, and to nobody else."""
         self._tell = tell
         self._calls: dict[FrameType, dict[Place, dict[Reading, object]]] = {}
         self._entered: dict[FrameType, list[Hit]] = {}
@@ -118,6 +122,22 @@ class Arrivals:
         if hits:
             self._tell(frame, hits, False)
 
+    def straight(self, spot: Spot) -> tuple[list[Straight], list[Straight]] | None:
+        """The events at the start and at the return of some code, if the core can send them all: of parameters as they
+        were given, and of results. The developer's points come first, so there must be none."""
+        places = [*spot.before, *spot.after]
+        if not places or spot.stops or spot.updates or not self.feeds.keys() >= set(places):
+            return None
+        before, after = (
+            [_straight(feed, spot.code) for place in several for feed in self.feeds[place]]
+            for several in (spot.before, spot.after)
+        )
+        if None in before or None in after:
+            return None
+        if any(sum(len(each[1]) for each in several if each) > MOST for several in (before, after)):
+            return None
+        return [each for each in before if each], [each for each in after if each]
+
     # ---- between two moments
 
     def _take(self, place: Place, frame: FrameType) -> dict[Reading, object]:
@@ -154,6 +174,25 @@ class Arrivals:
                 hits.append((place, Values(frame, value if place.after else old)))
             self._images[key] = _image(value)
         return hits
+
+
+def _straight(feed: Feed, code: CodeType) -> Straight | None:
+    emit, readings = feed
+    sources: list[int] = []
+    given = parameters(code)
+    for reading in readings:
+        match reading.kind:
+            case ReadingKind.RESULT:
+                sources.append(RESULT)
+            case ReadingKind.ARGUMENT if 0 < reading.index <= len(given):
+                sources.append(reading.index - 1)
+            case ReadingKind.NAME if reading.text in given:
+                sources.append(given.index(reading.text))
+            case _:
+                return None
+        if reading.type is not None or (sources[-1] != RESULT and given[sources[-1]] in code.co_cellvars):
+            return None
+    return emit, tuple(sources)
 
 
 def is_of_type(error: BaseException, what: str) -> bool:

@@ -45,7 +45,7 @@ def run(setup: Setup) -> Outcome:
         if not inside.exists():
             return Outcome(status=status, error="the program ended before its monitors could say anything")
         outcome = Outcome.from_json(inside.read_text())
-        return replace(outcome, status=status) if outcome.status is not None else outcome
+        return outcome if outcome.stop is not None else replace(outcome, status=status)
 
 
 def _take_interrupts() -> None:

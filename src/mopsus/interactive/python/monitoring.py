@@ -7,10 +7,11 @@ it no more. What a tool has given up like this it cannot ask for again, so point
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Collection
 from types import CodeType, FrameType
 from typing import Any
 
+from mopsus._core import Gate
 from mopsus.interactive.debugger import DebuggerError
 from mopsus.interactive.python.arrivals import Arrivals
 from mopsus.interactive.python.atlas import Spot
@@ -25,8 +26,9 @@ _monitoring: Any = getattr(sys, "monitoring", None)
 class Monitoring(Sensor):
     """For Python 3.12 and later."""
 
-    def __init__(self, arrivals: Arrivals) -> None:
-        super().__init__(arrivals)
+    def __init__(self, arrivals: Arrivals, settle: Callable[[FrameType], object]) -> None:
+        super().__init__(arrivals, settle)
+        self.gate = Gate(self._started, self._returned, self._unwound, settle, settle)
         self._tools: list[int] = []
         self._everywhere = 0
 
@@ -41,12 +43,12 @@ class Monitoring(Sensor):
         events = _monitoring.events
         points, sight = self._tools
         for event, callback in (
-            (events.PY_START, self._started),
-            (events.PY_RETURN, self._returned),
+            (events.PY_START, self.gate.started),
+            (events.PY_RETURN, self.gate.returned),
             (events.LINE, self._line),
             (events.INSTRUCTION, self._instruction),
             (events.RAISE, self._raised),
-            (events.PY_UNWIND, self._unwound),
+            (events.PY_UNWIND, self.gate.unwound),
         ):
             _monitoring.register_callback(points, event, callback)
         _monitoring.register_callback(sight, events.PY_START, self._met)
@@ -62,11 +64,12 @@ class Monitoring(Sensor):
             _monitoring.free_tool_id(tool)
         self._tools = []
 
-    def update(self, spots: Iterable[Spot]) -> None:
+    def update(self, spots: Collection[Spot]) -> None:
         if not self._tools:
             return
         events = _monitoring.events
         for spot in spots:
+            self.feed(spot)
             wanted = 0
             if spot.before or spot.after:
                 wanted |= events.PY_START

@@ -20,8 +20,9 @@ _DYNAMIC = frozenset({"exec", "__import__", "importlib", "setattr", "runpy"})
 class Outline:
     """The program's own files: its script, and the modules beside it that it imports."""
 
-    def __init__(self, script: str) -> None:
-        self._script = script
+    def __init__(self, script: str, root: str) -> None:
+        """`root` is the folder from which it imports its own modules."""
+        self._script, self._root = script, root
 
     def wrong_with(self, place: Place) -> str | None:
         """Why the program will never come to a place, in words that say what to do; None if it may."""
@@ -57,7 +58,7 @@ class Outline:
             return None
         if what.partition(".")[0] in self._imported:
             return None
-        last = {name.rpartition(".")[2]: name for name in own}
+        last = {name.rpartition(".")[2]: name for name in sorted(own, key=lambda name: (-len(name), name))}
         near = get_close_matches(what, [*own, *last], 3)
         said = f"; there is {', '.join(sorted({last.get(name, name) for name in near}))}" if near else ""
         return f"the program has no function {what}{said}"
@@ -77,7 +78,7 @@ class Outline:
                     tree = found[path] = ast.parse(file.read())
             except (OSError, SyntaxError, ValueError):
                 continue
-            todo += (file for name in _imports(tree) for file in _find(name, path, self._script))
+            todo += (file for name in _imports(tree) for file in _find(name, path, self._root))
         return found
 
     @cached_property
@@ -118,9 +119,8 @@ def _imports(tree: ast.AST) -> Iterator[str]:
             yield from (f"{base}.{each.name}" if node.module else f"{base}{each.name}" for each in node.names)
 
 
-def _find(name: str, importer: str, script: str) -> Iterator[str]:
-    """The file of a module that lies beside the script, or within the package of the importer."""
-    folder = os.path.dirname(os.path.abspath(script))
+def _find(name: str, importer: str, folder: str) -> Iterator[str]:
+    """The file of a module that lies in a folder, or within the package of the importer."""
     bare = name.lstrip(".")
     if bare != name:
         folder = os.path.dirname(os.path.abspath(importer))

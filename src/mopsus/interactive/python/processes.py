@@ -27,6 +27,7 @@ _exit = os._exit
 LIVE = "live"
 """The file that holds the number of the process that is the program."""
 _END = b"end"
+_PATIENCE_S = 5.0
 _LENGTH = 8
 
 
@@ -64,7 +65,7 @@ def save(folder: str, *, with_input: bool) -> Copy:
     with socket.socket(socket.AF_UNIX) as door:
         door.bind(copy.socket)
         door.listen()
-        if _fork_away() is None:
+        if _fork_away(copy.process) is None:
             _wait(copy, door, before)
     return copy
 
@@ -112,20 +113,23 @@ def refuse_threads() -> None:
 
 def _wait(copy: Copy, door: socket.socket, before: _Before) -> NoReturn:
     """Wait to be woken; each time, leave another copy that does. Ends when it is not needed any more."""
-    copy.process.write_text(str(os.getpid()))
+    starter = os.getppid()
     before.rest()
+    door.settimeout(_PATIENCE_S)
     while True:
-        line = door.accept()[0]
+        try:
+            line = door.accept()[0]
+        except TimeoutError:
+            if os.getppid() != starter:
+                _exit(0)  # there is nobody left who could need it
+            continue
         message = _receive(line)
         if message == _END:
             os.unlink(copy.socket)
             os.unlink(copy.process)
             line.close()
             _exit(0)
-        if _fork_away() is None:
-            live = Path(copy.folder, f"{LIVE}.new")
-            live.write_text(str(os.getpid()))
-            live.rename(Path(copy.folder, LIVE))
+        if _fork_away(Path(copy.folder, LIVE)) is None:
             before.bring_back()
             line.sendall(b"!")
             line.close()
@@ -169,12 +173,16 @@ def _positions(with_input: bool) -> Iterator[tuple[int, int]]:
             continue  # no file on a disk
 
 
-def _fork_away() -> int | None:
-    """Fork a process that is no child of this one; None in that process, once it is nobody's but the starter's."""
+def _fork_away(note: Path) -> int | None:
+    """Fork a process that is no child of this one; None in that process, once it is nobody's but the starter's. Its
+    number is in the file by then."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
-        if os.fork() != 0:
+        if (process := os.fork()) != 0:
+            new = note.with_suffix(".new")
+            new.write_text(str(process))
+            new.rename(note)
             _exit(0)
         os.close(writer)
         os.read(reader, 1)  # until the process between is gone

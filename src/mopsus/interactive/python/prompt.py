@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import IO, Any, Protocol, cast
 
+from mopsus.interactive.python.values import write_back
 from mopsus.model import MopsusError
 
 
@@ -45,13 +46,15 @@ class Lines:
 class Prompt(pdb.Pdb):
     """A prompt at a frame. After it, `steps` says whether the developer wants a step or to go on."""
 
-    def __init__(self, owner: Owner, stdin: IO[str] | None = None, stdout: IO[str] | None = None) -> None:
-        super().__init__(stdin=stdin, stdout=stdout, nosigint=True, skip=["mopsus.*"])
-        if stdin is None and not sys.stdin.isatty():
+    def __init__(self, owner: Owner) -> None:
+        super().__init__(nosigint=True, skip=["mopsus.*"])
+        if not sys.stdin.isatty():
             self.stdin, self.use_rawinput = cast(IO[str], Lines()), False
         self.prompt = "(mopsus) "
         self._owner = owner
         self.open = False
+        self.over = False
+        """Nothing of the program runs any more."""
         self.reset()
 
     # ---- for the debugger
@@ -66,9 +69,10 @@ class Prompt(pdb.Pdb):
         self.open = True
         try:
             if not breakpoint or self.bp_commands(frame):
-                super().interaction(frame, trace)
+                super().interaction(None if self.over else frame, trace)
         finally:
             self.open = False
+            write_back(frame)
 
     def interaction(self, frame: FrameType | None, trace: Any) -> None:  # noqa: ANN401 - it differs by version
         """Where `pdb` has made a step."""

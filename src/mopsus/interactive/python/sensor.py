@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 from types import FrameType
 from typing import Any
 
+from mopsus._core import Gate
 from mopsus.interactive.python.arrivals import Arrivals
 from mopsus.interactive.python.atlas import Spot
 
@@ -18,8 +19,20 @@ Trace = Callable[[FrameType, str, Any], Any]
 class Sensor(ABC):
     """Tells `Arrivals` what happens in code that has a wish, in all threads."""
 
-    def __init__(self, arrivals: Arrivals) -> None:
+    gate: Gate
+    """What the interpreter calls first."""
+
+    def __init__(self, arrivals: Arrivals, settle: Callable[[FrameType], object]) -> None:
+        """`settle` is called in the frame where an event of `Arrivals.feeds` wants the program to stop."""
         self.arrivals = arrivals
+
+    def feed(self, spot: Spot) -> None:
+        """Let the core send the events of some code, if it can."""
+        straight = self.arrivals.straight(spot)
+        if straight is None:
+            self.gate.starve(spot.code)
+        else:
+            self.gate.feed(spot.code, *straight)
 
     @abstractmethod
     def start(self) -> None:
@@ -30,7 +43,7 @@ class Sensor(ABC):
         """Let the program run as if nothing had ever been."""
 
     @abstractmethod
-    def update(self, spots: Iterable[Spot]) -> None:
+    def update(self, spots: Collection[Spot]) -> None:
         """What is wanted of this code has changed."""
 
     @abstractmethod
@@ -42,12 +55,12 @@ class Sensor(ABC):
         """Let a trace function see every line of this thread from this frame on, to make steps; None: no more."""
 
 
-def make_sensor(arrivals: Arrivals) -> Sensor:
+def make_sensor(arrivals: Arrivals, settle: Callable[[FrameType], object]) -> Sensor:
     """The best one that this interpreter has."""
     if sys.version_info >= (3, 12):
         from mopsus.interactive.python.monitoring import Monitoring
 
-        return Monitoring(arrivals)
+        return Monitoring(arrivals, settle)
     from mopsus.interactive.python.tracing import Tracing
 
-    return Tracing(arrivals)
+    return Tracing(arrivals, settle)

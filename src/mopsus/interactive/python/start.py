@@ -7,17 +7,18 @@ import signal
 import sys
 from dataclasses import replace
 from pathlib import Path
-from types import CodeType
+from types import CodeType, TracebackType
 from typing import Any, NoReturn
 
 from mopsus.events.weave.launch import Program, launch
+from mopsus.interactive.debugger import Read
 from mopsus.interactive.outcome import Stop
 from mopsus.interactive.prepare import prepare
 from mopsus.interactive.python.adapter import PythonDebugger
 from mopsus.interactive.python.carry import pack, unpack
 from mopsus.interactive.session import Session
 from mopsus.interactive.setup import Setup
-from mopsus.model import MopsusError
+from mopsus.model import MopsusError, Place
 
 FAILED = 2
 
@@ -38,15 +39,17 @@ def main() -> NoReturn:
 
 
 class Run:
-    """One program, its debugger, and its session."""
+    """One program, its debugger, and its session. It stands between the two to save every verdict at once, because a
+    program may be killed at any time, and the session dies with it."""
 
     def __init__(self, setup: Setup) -> None:
         self._setup = setup
         self._program = _program(setup.program)
         self._exit = os._exit
-        self._debugger = PythonDebugger(_script(self._program), batch=setup.batch, folder=_folder(setup))
+        self._saved = 0
+        self._debugger = PythonDebugger(*_files(self._program), batch=setup.batch, folder=_folder(setup))
         self._session = Session(self._debugger, history=setup.history, allow_code=setup.allow_code, record=setup.record)
-        self._debugger.drive(self._session, self)
+        self._debugger.drive(self, self)
 
     def run(self) -> int:
         """The program, from its beginning to its end; its status."""
@@ -56,14 +59,15 @@ class Run:
         os._exit = self._exit_at_once
         ended = launch(self._program, self)
         status = -signal.SIGINT if ended.interrupted else ended.status
-        self._session.ended(status)
-        self.write_outcome()
+        self.ended(status)
         return status
 
     # ---- as `launch` sees what watches a program
 
     def start(self) -> None:
         self._debugger.start(vars(sys.modules["__main__"]))
+        if not self._setup.batch:
+            sys.excepthook = self._show_and_ask
 
     def main_code(self, source: bytes, path: str) -> CodeType:
         return compile(source, path, "exec", dont_inherit=True)
@@ -71,10 +75,39 @@ class Run:
     def stop(self, *, ended: bool = False) -> None:
         self._debugger.stop()
 
+    # ---- as the debugger sees whom it tells
+
+    def reached(self, place: Place, read: Read) -> bool:
+        staying = self._session.reached(place, read)
+        self._save()
+        return staying
+
+    def resuming(self) -> bool:
+        staying = self._session.resuming()
+        self._save()
+        return staying
+
+    def stopped(self) -> None:
+        self._session.stopped()
+        self._save()
+
+    def loaded(self) -> bool:
+        return self._session.loaded()
+
+    def ended(self, status: int | None) -> None:
+        self._session.ended(status)
+        self.write_outcome()
+
+    def _save(self) -> None:
+        if len(self._session.verdicts) != self._saved:
+            self._saved = len(self._session.verdicts)
+            self.write_outcome()
+
     # ---- as the debugger sees who runs it
 
     def begin(self) -> bool:
         staying = self._session.start()
+        self.write_outcome()
         if not self._setup.batch:
             self._session.tell("Type `continue` to start the program, `verde help` for the commands about monitors.")
         return staying or not self._setup.batch
@@ -109,9 +142,15 @@ class Run:
         """In the place of `os._exit`: a program may end itself without going through its end."""
         if self._debugger.is_program():
             self._debugger.stop()
-            self._session.ended(status)
-            self.write_outcome()
+            self.ended(status)
         self._exit(status)
+
+    def _show_and_ask(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        """An exception ends the program: as ever, but the developer may look around before."""
+        sys.__excepthook__(kind, error, trace)
+        if trace is not None:
+            self._session.tell("This exception ends the program; `continue` lets it.")
+            self._debugger.post_mortem(trace)
 
 
 def _program(words: tuple[str, ...]) -> Program:
@@ -120,15 +159,13 @@ def _program(words: tuple[str, ...]) -> Program:
     return Program(words[0], arguments=words[1:])
 
 
-def _script(program: Program) -> str:
-    """The file with the program's text, as far as it is known before it is run."""
-    from importlib.machinery import PathFinder
-
-    if program.is_module:
-        spec = PathFinder.find_spec(program.name.partition(".")[0], [os.getcwd()])
-        return (spec and spec.origin) or program.name
-    path = os.path.abspath(program.name)
-    return os.path.join(path, "__main__.py") if os.path.isdir(path) else path
+def _files(program: Program) -> tuple[str, str]:
+    """The file with the program's text, and the folder from which it imports its own modules."""
+    root = os.getcwd() if program.is_module else os.path.dirname(os.path.abspath(program.name))
+    path = os.path.join(root, *program.name.split(".")) if program.is_module else os.path.abspath(program.name)
+    if os.path.isdir(path):
+        return os.path.join(path, "__main__.py"), root if program.is_module else path
+    return f"{path}.py" if program.is_module else path, root
 
 
 def _folder(setup: Setup) -> str | None:

@@ -61,11 +61,11 @@ def _assign_name(frame: FrameType, name: str, value: object) -> None:
         frame.f_globals[name] = value
         return
     frame.f_locals[name] = value
-    _write_back(frame)
+    write_back(frame)
 
 
-def _write_back(frame: FrameType) -> None:
-    """Before Python 3.13, `f_locals` of a function is a copy."""
+def write_back(frame: FrameType) -> None:
+    """Let the variables of a frame be what `f_locals` says: before Python 3.13 that is a copy."""
     import ctypes
     import sys
 
@@ -119,9 +119,10 @@ def _inner(reading: Reading, frame: FrameType, result: object) -> object:
 
 def _named(name: str, frame: FrameType) -> object:
     """A local, a member of the current object, a global or a builtin, in this order."""
-    found = frame.f_locals.get(name, _NOTHING)
-    if found is _NOTHING and frame.f_locals.keys() & _RECEIVERS:
-        receiver = next(frame.f_locals[each] for each in _RECEIVERS if each in frame.f_locals)
+    variables = frame.f_locals
+    found = variables.get(name, _NOTHING)
+    receiver = next((variables[each] for each in _RECEIVERS if each in variables), _NOTHING)
+    if found is _NOTHING and receiver is not _NOTHING:
         found = getattr(receiver, name, _NOTHING)
     if found is _NOTHING:
         found = frame.f_globals.get(name, getattr(builtins, name, _NOTHING))
