@@ -216,6 +216,7 @@ def test_the_record_replays_to_the_same_verdicts(tmp_path):
             "state init { transition { event pusj() success init } }",
             "the program has no function pusj; there is Queue.push",
         ),
+        ("state init { transition { event time.sleep() success init } }", "time.sleep is no function in Python"),
         ("state init { transition { event line 2 success init } }", "line 2 of"),
         ("state init { transition { event syscall write success init } }", "system calls of a Python program"),
         ("state init { transition { event signal SIGUSR3 success init } }", "did you mean SIGUSR"),

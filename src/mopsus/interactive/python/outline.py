@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from difflib import get_close_matches
 from functools import cached_property
-from types import CodeType
+from types import BuiltinFunctionType, CodeType
 
 from mopsus.interactive.python.atlas import is_file, lines_of, split_line
 from mopsus.model import Place, PlaceKind
@@ -56,6 +57,8 @@ class Outline:
         own = self._functions
         if "*" in what or self._is_dynamic or any(f".{name}".endswith(f".{what}") for name in own):
             return None
+        if _is_native(what):
+            return f"{what} is no function in Python, and calls of others are not seen; name the function that calls it"
         if what.partition(".")[0] in self._imported:
             return None
         last = {name.rpartition(".")[2]: name for name in sorted(own, key=lambda name: (-len(name), name))}
@@ -107,6 +110,13 @@ class Outline:
             for tree in self._files.values()
             for node in ast.walk(tree)
         )
+
+
+def _is_native(what: str) -> bool:
+    """Is it a function in C, of a module that is loaded?"""
+    module, _, name = what.rpartition(".")
+    found = getattr(sys.modules.get(module or "builtins"), name, None)
+    return isinstance(found, BuiltinFunctionType)
 
 
 def _imports(tree: ast.AST) -> Iterator[str]:
