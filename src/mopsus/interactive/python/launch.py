@@ -22,7 +22,7 @@ from mopsus.interactive.python.processes import LIVE, copies
 from mopsus.interactive.setup import Setup
 
 _SET_CHILD_SUBREAPER = 36
-_START = "from mopsus.interactive.python.start import main; main()"
+_START = "import sys; from mopsus.interactive.python.start import main; sys.exit(main())"
 
 
 def run(setup: Setup) -> Outcome:

@@ -23,8 +23,8 @@ from mopsus.model import MopsusError, Place
 FAILED = 2
 
 
-def main() -> NoReturn:
-    """Debug what the file that is the only argument says."""
+def main() -> int:
+    """Debug what the file that is the only argument says; the status to end with."""
     setup = Setup.from_json(Path(sys.argv[1]).read_text())
     run = Run(setup)
     try:
@@ -35,7 +35,7 @@ def main() -> NoReturn:
     if status == -signal.SIGINT:  # as an interpreter ends that Ctrl-C has ended
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGINT)
-    sys.exit(status)
+    return status
 
 
 class Run:
