@@ -162,6 +162,26 @@ bool settle(Gate* gate) {
     return static_cast<bool>(Owned(PyObject_CallOneArg(gate->settle, frame.get())));
 }
 
+// While events are sent, what their thread does is nobody's: code of a property may call what is watched.
+class Sending {
+public:
+    explicit Sending(Gate* gate) : gate_(gate), thread_(PyThread_get_thread_ident()) { gate_->holder = thread_; }
+    ~Sending() {
+        if (gate_->holder == thread_) gate_->holder = 0;
+    }
+    Sending(const Sending&) = delete;
+    Sending& operator=(const Sending&) = delete;
+
+private:
+    Gate* gate_;
+    unsigned long thread_;
+};
+
+bool send_all(Gate* gate, Values& values, const std::vector<Feed>& feeds, PyObject* result) {
+    const Sending sending(gate);
+    return values.send(feeds, result);
+}
+
 enum class Done { Yes, Failed, No };  // No: somebody else must do it, and nothing has been done
 
 Done start(Gate* gate, const Fed& fed, const Frame* frame) {
@@ -171,7 +191,7 @@ Done start(Gate* gate, const Fed& fed, const Frame* frame) {
         gate->calls.erase(frame);
         gate->calls.emplace(frame, std::move(later));
     }
-    return now.send(fed.before, Py_None) && settle(gate) ? Done::Yes : Done::Failed;
+    return send_all(gate, now, fed.before, Py_None) && settle(gate) ? Done::Yes : Done::Failed;
 }
 
 Done finish(Gate* gate, const Fed& fed, const Frame* frame, PyObject* result) {
@@ -179,7 +199,7 @@ Done finish(Gate* gate, const Fed& fed, const Frame* frame, PyObject* result) {
     if (found == gate->calls.end()) return Done::No;
     Values taken = std::move(found->second);
     gate->calls.erase(found);
-    return taken.send(fed.after, result) && settle(gate) ? Done::Yes : Done::Failed;
+    return send_all(gate, taken, fed.after, result) && settle(gate) ? Done::Yes : Done::Failed;
 }
 
 Done abandon(Gate* gate, const Frame* frame) {

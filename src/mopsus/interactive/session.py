@@ -436,7 +436,7 @@ class Session(Voice):
 
     def _verdict(self, verdict: Verdict) -> None:
         self.verdicts.append(verdict)
-        if not self._telling:  # the debugger has sent the event by itself
+        if not self._telling and self.debugger.feeds:  # it has sent the event by itself
             self._passing = True
             self._later.append(self._react_to_fed)
             self.debugger.stop_soon()

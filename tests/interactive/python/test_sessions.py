@@ -371,3 +371,29 @@ def test_events_sent_by_the_core_and_by_the_session_and_from_the_record_give_the
     assert [each["location"] for each in sent.report["verdicts"]] == [
         each["location"] for each in told.report["verdicts"]
     ]
+
+
+@pytest.mark.parametrize("options", [(), ("--record", "trace.jsonl")])
+def test_what_the_code_of_a_property_calls_is_no_event(tmp_path, options):
+    program = """\
+class Box:
+    def size(self):
+        return 1
+
+    def put(self):
+        return self.size()
+
+box = Box()
+for _ in range(3):
+    box.put()
+"""
+    watched = """\
+initialization { n = 0 }
+state init accepting {
+    transition { event Box.put(self) { return self.size() == 1 } success init }
+    transition { event Box.size() success { n += 1 } init }
+    transition { event #end() { return n == 3 } success init failure bad }
+}
+state bad non-accepting
+"""
+    assert debug(tmp_path, program, watched, options=options).violations == []

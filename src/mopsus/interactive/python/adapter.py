@@ -337,7 +337,7 @@ class PythonDebugger(Debugger):
         Whatever happens meanwhile may leave a copy of the process behind. In such a copy it all ends by `Woken`, and
         the program is where it was; the process that woke it says what comes now.
         """
-        if self._holder == threading.get_ident():
+        if self._sensor.gate.holder == threading.get_ident():
             return
         asking: bool | None = None
         with self._turn:
