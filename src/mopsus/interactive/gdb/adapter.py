@@ -69,7 +69,7 @@ class GdbDebugger(Debugger):
 
     def developer_stops_here(self) -> bool:
         watched = self._told.what if self._told is not None and self._told.kind in _WATCHED else None
-        return uninterrupted(lambda: self._developer.stop_here(self.get_pc, watched))
+        return uninterrupted(self._developer.stop_here, self.get_pc, watched)
 
     def _make(self, place: Place) -> Point:
         try:

@@ -7,20 +7,21 @@ asked again, and the program stops when the event is done.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import ParamSpec, TypeVar
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 _waiting: list[bool] = []
 
 
-def uninterrupted(ask: Callable[[], T]) -> T:
+def uninterrupted(ask: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
     """What GDB answers, whoever pressed Ctrl-C."""
     try:
-        return ask()
+        return ask(*given, **named)
     except KeyboardInterrupt:
         _waiting.append(True)
-        return ask()
+        return ask(*given, **named)
 
 
 def take_interrupt() -> bool:

@@ -24,15 +24,16 @@ class Hit:
     __slots__ = ("_result", "_values")
 
     def __init__(self, result: Result | None = None) -> None:
-        self._values: dict[Reading, object] = {}
+        self._values: list[tuple[Reading, object]] = []  # a handful: to hash a reading costs more than to look
         self._result = result
 
     def __call__(self, reading: Reading) -> object:
-        try:
-            return self._values[reading]
-        except KeyError:
-            value = self._values[reading] = uninterrupted(lambda: self._read(reading))
-            return value
+        for known, value in self._values:
+            if known is reading or known == reading:
+                return value
+        value = uninterrupted(self._read, reading)
+        self._values.append((reading, value))
+        return value
 
     def keep(self, readings: Sequence[Reading]) -> None:
         """Read all that does not need the result now, for later."""

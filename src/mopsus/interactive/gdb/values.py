@@ -25,8 +25,7 @@ def to_python(value: gdb.Value, wanted: str | None = None) -> object:
     """The value as `wanted` (`int`, `float`, `bool`, `str`, `bytes`) or as what suits its type: numbers, truth values,
     addresses as integers, records as dictionaries, arrays as lists."""
     try:
-        value = _followed(value)
-        return _natural(value, _DEEPEST) if wanted is None else _CONVERSIONS[wanted](value)
+        return _natural(value, _DEEPEST) if wanted is None else _CONVERSIONS[wanted](_followed(value))
     except (gdb.error, ValueError, OverflowError, UnicodeError) as error:
         return Unavailable(str(error))
 
@@ -50,7 +49,9 @@ def _followed(value: gdb.Value) -> gdb.Value:
 
 
 def _natural(value: gdb.Value, depth: int) -> object:
-    kind = value.type.strip_typedefs()
+    kind = value.type
+    if kind.code == gdb.TYPE_CODE_TYPEDEF:
+        kind = kind.strip_typedefs()
     code = kind.code
     if code == gdb.TYPE_CODE_PTR:
         return Address(int(value))
