@@ -23,6 +23,8 @@ class Arrival:
     names: tuple[str, ...]
     readings: tuple[Reading, ...]
     slicing: int
+    computes: bool
+    """Are there Python expressions among its readings?"""
 
     def asked(self) -> Iterable[Reading]:
         """What the debugger is asked for: Python expressions are our own affair, but not the names in them."""
@@ -32,20 +34,15 @@ class Arrival:
             else:
                 yield reading
 
-    @property
-    def computes(self) -> bool:
-        """Are there Python expressions among its readings?"""
-        return any(reading.kind is ReadingKind.PYTHON for reading in self.readings)
-
     def values(self, read: Read, environment: Mapping[str, object], functions: dict[str, Any]) -> dict[str, object]:
         """The values of the event, by name. Python expressions see the others, the environment of the property, its
         functions, and the variables of the program."""
+        if not self.computes:
+            return {name: read(reading) for name, reading in zip(self.names, self.readings, strict=True)}
         values: dict[str, object] = {}
         for name, reading in zip(self.names, self.readings, strict=True):
             if reading.kind is not ReadingKind.PYTHON:
                 values[name] = read(reading)
-        if len(values) == len(self.names):
-            return values
         scope = _Scope(read, values, environment, functions)
         for name, reading in zip(self.names, self.readings, strict=True):
             if reading.kind is ReadingKind.PYTHON:
@@ -67,7 +64,8 @@ def arrivals_of(spec: Spec) -> dict[Place, list[Arrival]]:
     for number, event in enumerate(spec.events):
         for each in formal(event):
             readings = tuple(each.readings[name] for name in event.names)
-            arrival = Arrival(event.name, number, event.names, readings, len(event.parameters))
+            computes = any(reading.kind is ReadingKind.PYTHON for reading in readings)
+            arrival = Arrival(event.name, number, event.names, readings, len(event.parameters), computes)
             found.setdefault(each.place, []).append(arrival)
     return found
 

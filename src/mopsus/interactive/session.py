@@ -334,20 +334,22 @@ class Session(Voice):
             self.suspend(self._error)
 
     def _arrive(self, place: Place, read: Read, scenarios_done: bool = False) -> None:
-        with self._busy():
-            try:
-                if not scenarios_done:
-                    for watch in self.watches:
-                        if watch.scenario is not None:
-                            watch.scenario.reached(place)
-                    if self._suspended is not None:
-                        self.waiting.insert(0, Waiting(place, read, self.debugger.get_pc(), True))
-                        return
-                self._happen(place, read)
-            except KeyboardInterrupt:
-                self.suspend(INTERRUPTION)
-            except MopsusError as error:
-                self.warn(telling.error_text(error))
+        self._telling = True
+        try:
+            if not scenarios_done:
+                for watch in self.watches:
+                    if watch.scenario is not None:
+                        watch.scenario.reached(place)
+                if self._suspended is not None:
+                    self.waiting.insert(0, Waiting(place, read, self.debugger.get_pc(), True))
+                    return
+            self._happen(place, read)
+        except KeyboardInterrupt:
+            self.suspend(INTERRUPTION)
+        except MopsusError as error:
+            self.warn(telling.error_text(error))
+        finally:
+            self._telling = False
 
     def _happen(self, place: Place, read: Read) -> None:
         """Deliver what monitors need here, set the points that they need then, let scenarios react."""

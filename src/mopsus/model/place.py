@@ -13,6 +13,8 @@ from enum import StrEnum
 class PlaceKind(StrEnum):
     """What happens at a place, and what `Place.what` names."""
 
+    __hash__ = str.__hash__  # places are looked up at every arrival, and the one of enumerations is slow
+
     CALL = "call"
     """A function is entered, its prologue done; `after`: it returns. `what` is the function: `f`, `Class.method`,
     `ns::f`."""

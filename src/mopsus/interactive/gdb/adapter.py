@@ -15,7 +15,7 @@ from mopsus.interactive.gdb.calls import Calls
 from mopsus.interactive.gdb.catch import CAUGHT, catch_point, wrong_with_caught
 from mopsus.interactive.gdb.checkpoint import ProgramCheckpoints
 from mopsus.interactive.gdb.developer import DeveloperPoints
-from mopsus.interactive.gdb.interrupts import take_interrupt, uninterrupted
+from mopsus.interactive.gdb.interrupts import interrupts, uninterrupted
 from mopsus.interactive.gdb.places import wrong_with
 from mopsus.interactive.gdb.points import CodePoint, Point, ReturnPoint
 from mopsus.interactive.gdb.readings import forget_functions, program_counter
@@ -68,6 +68,8 @@ class GdbDebugger(Debugger):
         return wrong_with_caught(place) if place.kind in CAUGHT else wrong_with(place)
 
     def developer_stops_here(self) -> bool:
+        if not self._developer.points:
+            return False
         watched = self._told.what if self._told is not None and self._told.kind in _WATCHED else None
         return uninterrupted(self._developer.stop_here, self.get_pc, watched)
 
@@ -92,7 +94,8 @@ class GdbDebugger(Debugger):
             stop = self.driver.reached(place, read)
         finally:
             self._told = self._address = None
-        if take_interrupt():
+        if interrupts:
+            interrupts.clear()
             self.write("interrupted")
             return True
         if self._pause and not (stop or self._stop_soon):

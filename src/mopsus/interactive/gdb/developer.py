@@ -23,15 +23,13 @@ class DeveloperPoints:
     def __init__(self) -> None:
         self._ignoring: dict[int, int] = {}
         self._spent: set[int] = set()
-        self._all = developer_points()
+        self.points = developer_points()
         gdb.events.breakpoint_created.connect(self._created)
         gdb.events.breakpoint_modified.connect(self._modified)
 
     def stop_here(self, where: Callable[[], int], expression: str | None = None) -> bool:
         """Will one of them stop the program where it is, or, if `expression` is given, for a change of that?"""
-        points = [point for point in self._all if point.is_valid() and point.enabled and not point.pending]
-        if not points:
-            return False
+        points = [point for point in self.points if point.is_valid() and point.enabled and not point.pending]
         address = where()
         return any(self._stops(point) for point in points if _is_at(point, address, expression))
 
@@ -50,7 +48,7 @@ class DeveloperPoints:
 
     def _created(self, point: gdb.Breakpoint) -> None:
         if point.number > 0:
-            self._all = [*(each for each in self._all if each.is_valid()), point]
+            self.points = [*(each for each in self.points if each.is_valid()), point]
 
     def _modified(self, point: gdb.Breakpoint) -> None:
         """Its count may just have come to nothing at this arrival, which does not stop the program yet."""

@@ -7,25 +7,19 @@ asked again, and the program stops when the event is done.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from typing import TypeVar, TypeVarTuple
 
-P = ParamSpec("P")
 T = TypeVar("T")
+Given = TypeVarTuple("Given")
 
-_waiting: list[bool] = []
+interrupts: list[None] = []
+"""Those that nobody has heeded yet."""
 
 
-def uninterrupted(ask: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
+def uninterrupted(ask: Callable[[*Given], T], *given: *Given) -> T:
     """What GDB answers, whoever pressed Ctrl-C."""
     try:
-        return ask(*given, **named)
+        return ask(*given)
     except KeyboardInterrupt:
-        _waiting.append(True)
-        return ask(*given, **named)
-
-
-def take_interrupt() -> bool:
-    """Was there one since the last time?"""
-    found = bool(_waiting)
-    _waiting.clear()
-    return found
+        interrupts.append(None)
+        return ask(*given)
