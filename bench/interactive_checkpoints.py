@@ -76,7 +76,14 @@ def rows(scale: float) -> list[Row]:
                 if megabytes <= 500 * scale or megabytes == 1:
                     measured = _measure(folder, megabytes, threads, max(2, round(REPETITIONS * scale)))
                     found += [
-                        Row(f"{what} a process of {megabytes} MB {kind}", "ms", ours, "CRIU, as published", theirs)
+                        Row(
+                            case=f"{what} a process of {megabytes} MB {kind}",
+                            unit="ms",
+                            ours=ours,
+                            base="CRIU, as published",
+                            theirs=theirs,
+                            ratio=(ours / theirs,) * 3,
+                        )
                         for what, ours, theirs in zip(("save", "restore"), measured, published, strict=True)
                     ]
     return found

@@ -54,7 +54,7 @@ def main(side, count):
     calls(things, 2)
     if side == "empty":
         watch_emptily()
-    passes = count // (2 * len(things))
+    passes = max(1, count // (2 * len(things)))
     start = time.perf_counter()
     calls(things, passes)
     print((time.perf_counter() - start) / (passes * 2 * len(things)) * 1e9)

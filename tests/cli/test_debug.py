@@ -210,7 +210,7 @@ def test_a_python_program_goes_on_if_the_scenario_wants_that(folder):
         (("--prop", "queue.prop", "./none"), "there is no program ./none"),
         (("--prop", "queue.prop", "queue.c"), "neither a compiled program nor a Python script"),
         (("--prop", "queue.prop", "--debugger", "lldb", "./queue"), "there is no debugger 'lldb'"),
-        (("--prop", "queue.prop", "--scenario", "wrong.scn", "./queue"), "expected 'entering' or 'leaving'"),
+        (("--prop", "queue.prop", "--scenario", "wrong.scn", "./queue"), "did you mean 'entering'?"),
     ],
 )
 def test_what_cannot_be_done_is_said_before_anything_starts(folder, arguments, said):
