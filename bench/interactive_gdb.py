@@ -31,19 +31,16 @@ PROGRAM = """
         clock_gettime(CLOCK_MONOTONIC, &t);
         return t.tv_sec + t.tv_nsec * 1e-9;
     }
-    static void work(long n) { for (long i = 0; i < n; i++) sink += i; }
-    static double block(void (*call)(struct item *), int calls, long gap) {
+    static void be_busy(double seconds) { for (double end = now() + seconds; now() < end;) sink++; }
+    static double block(void (*call)(struct item *), int calls, double gap) {
         double begun = now();
-        for (int i = 0; i < calls; i++) { work(gap); call(&items[i % 16]); }
+        for (int i = 0; i < calls; i++) { be_busy(gap); call(&items[i % 16]); }
         return (now() - begun) / calls;
     }
     /* rounds, calls, gap in microseconds: seconds per call, of each round, plain, bare, watched */
     int main(int count, char **words) {
         int rounds = atoi(words[1]), calls = atoi(words[2]);
-        work(30000000);
-        double begun = now();
-        work(30000000);
-        long gap = 30000000 / (now() - begun) * atof(words[3]) * 1e-6;
+        double gap = atof(words[3]) * 1e-6;
         for (int i = 0; i < rounds; i++)
             printf("%.9f %.9f %.9f\\n", block(plain, calls, gap), block(bare, calls, gap), block(watched, calls, gap));
         return 0;

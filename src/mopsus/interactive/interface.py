@@ -99,6 +99,7 @@ class MonitorInterface:
         """Call this at each `state_changed(new_states)`, `transition_taken(transition, point)` with `point` either
         `success` or `failure`, or `event_applied(event)`."""
         self._of_type(type).append(callback)
+        self._watch.attend()
 
     def unregister_event(self, type: str, callback: Callable[..., object]) -> None:
         """Do not any more."""
@@ -106,6 +107,7 @@ class MonitorInterface:
         if callback not in registered:
             raise MonitorError(f"this was not registered for {type}: {callback!r}")
         registered.remove(callback)
+        self._watch.attend()
 
     def set_transition_debug_function(self, fun_name: str | Callable[..., object] | None = None) -> None:
         """Call this function with each event, by name and values, that no state takes into account; None: no more."""
@@ -120,6 +122,7 @@ class MonitorInterface:
     def set_quiet(self, b: bool = True) -> None:
         """Say nothing at its events."""
         self._watch.quiet = b
+        self._watch.attend()
 
     def step_by_step(self, b: bool = True) -> None:
         """Stop the program at each of its events."""

@@ -135,6 +135,7 @@ class Session(Voice):
         if watch.scenario is not None:
             self.points.want(watch.scenario, ())
         watch.scenario = Engine(scenario, self, watch)
+        watch.attend()
         for warning in scenario.unknown_states(watch.reachable()):
             self.warn(render(warning))
         if self.started and watch in self.watches:
@@ -307,6 +308,7 @@ class Session(Voice):
         self._suspended = None
         with self._busy():
             for watch in watches:
+                watch.attend()
                 self._check_places(watch)
                 if watch.scenario is not None:
                     watch.scenario.begin()

@@ -115,7 +115,12 @@ class Watch:
     def be_fed(self, fed: bool) -> None:
         """Get events from the debugger itself, and so need all of them: nobody looks at it after each."""
         self.fed, self._needed = fed, None
-        self.monitor.on_change = self._changed if self._acceptances and not fed else None
+        self.attend()
+
+    def attend(self) -> None:
+        """Hear of transitions if somebody wants to know of them: it costs time at each event."""
+        wanted = not self.quiet or self.scenario is not None or self.interface.has_callbacks
+        self.monitor.on_change = self._changed if self._acceptances and wanted and not self.fed else None
 
     def feeds(self, place: Place) -> list[Feed]:
         """The events at a place as calls."""
