@@ -180,7 +180,7 @@ def test_an_interrupted_program_is_reported_as_far_as_it_came(folder):
         said = process.communicate(timeout=60)[1]
     assert process.returncode == 130
     assert ": interrupted\n    #0 " in said
-    assert said.startswith("stopped at ")
+    assert said.startswith("stopped")  # where, only a library with debug information says
     assert said.endswith(" · interrupted\n")
 
 
