@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracle.damage import damage
 
 from mopsus.logics import LogicError, compile_spec
 from mopsus.model import MopsusError
@@ -58,16 +59,6 @@ def check_error(error: MopsusError, text: str) -> None:
     assert all(found.span is None or 1 <= found.span.line <= len(lines) for found in error.diagnostics)
 
 
-def mutate(text: str, source: random.Random) -> str:
-    for _ in range(source.randint(1, 4)):
-        start = source.randrange(len(text) + 1)
-        end = min(len(text), start + source.choice([0, 0, 1, 1, 5, 40]))
-        other = source.randrange(len(text) + 1)
-        filling = source.choice([source.choice(PIECES), "", text[other : other + source.choice([1, 10, 60])]])
-        text = text[:start] + filling + text[end:]
-    return text
-
-
 def survives_in_spec(text: str) -> bool:
     """The same for the spec that a property stands for, as a `.mop` text. Here the formula is judged by its logic."""
     try:
@@ -91,7 +82,7 @@ def run_mutations(seed: int, cases: int, start: str = TEXT, check: Callable[[str
     source = random.Random(seed)
     found = set()
     for _ in range(cases):
-        mutated = mutate(start, source)
+        mutated = damage(start, source, PIECES)
         try:
             found.add(check(mutated))
         except Exception as error:
