@@ -91,6 +91,23 @@ def test_output_and_status_are_those_of_a_plain_run(word, tmp_path, capfd):
     assert outcome.error is None
 
 
+@pytest.mark.parametrize("shell", ["/bin/false", None])
+def test_streams_need_no_certain_shell_nor_few_open_files(shell, tmp_path, capfd, monkeypatch):
+    program = build(r"""
+        #include <stdio.h>
+        #include <stdlib.h>
+        int main(int count, char **words) { puts(getenv("SHELL") ?: "none"); return count; }
+    """)
+    monkeypatch.setenv("SHELL", shell) if shell else monkeypatch.delenv("SHELL", raising=False)
+    files = [os.open(os.devnull, os.O_RDONLY) for _ in range(20)]
+    try:
+        outcome = run(program, "state init accepting { transition { event main() success init } }", tmp_path)
+    finally:
+        for file in files:
+            os.close(file)
+    assert (capfd.readouterr().out, outcome.status) == (f"{shell or 'none'}\n", 1)
+
+
 @pytest.mark.parametrize("kind", ["csv", "jsonl"])
 @settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(letters=st.lists(st.tuples(st.sampled_from("ouc"), st.sampled_from("1234")), min_size=10, max_size=60))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
@@ -21,6 +22,8 @@ from mopsus.interactive.setup import Setup
 START = Path(__file__).with_name("start.py")
 """What GDB reads. `source` it at the prompt of any GDB, or in a gdbinit, to have the commands for monitors there."""
 _LAST_WORDS = 2000
+_STREAMS = (8, 9)
+"""The descriptors of GDB that are the standard output and error of the program."""
 
 
 def run(setup: Setup) -> Outcome:
@@ -49,15 +52,22 @@ def _run_prompt(gdb: str, setup: Setup, folder: Path) -> str:
 
 
 def _run_batch(gdb: str, setup: Setup, folder: Path) -> str:
-    """The program has our standard output and error; what GDB itself says goes to a file."""
+    """The program has our standard output and error; what GDB itself says goes to a file.
+
+    A shell that GDB starts the program with puts the streams in place: hence descriptors of one digit, as `sh` knows no
+    others.
+    """
     log = folder / "gdb.log"
-    streams = (os.dup(1), os.dup(2))
+    command = _command(gdb, setup, folder, _STREAMS)
+    kept = [fcntl.fcntl(stream, fcntl.F_DUPFD_CLOEXEC, max(_STREAMS) + 1) for stream in (1, 2)]
     try:
         with _deaf_to_interrupts(), log.open("wb") as file:
-            command = _command(gdb, setup, folder, streams)
-            subprocess.run(command, stdout=file, stderr=file, pass_fds=streams)
+            placed = [*zip(kept, _STREAMS, strict=True), (file.fileno(), 1), (file.fileno(), 2)]
+            actions = [(os.POSIX_SPAWN_DUP2, *pair) for pair in placed]
+            process = os.posix_spawn(gdb, command, os.environ, file_actions=actions)
+            os.waitpid(process, 0)
     finally:
-        for stream in streams:
+        for stream in kept:
             os.close(stream)
     return log.read_text(errors="replace").strip()
 

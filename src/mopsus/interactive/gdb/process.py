@@ -67,6 +67,7 @@ def _load(setup: Setup, streams: Sequence[int]) -> None:
     words = " ".join(map(shlex.quote, arguments))
     if streams:
         out, err = streams
+        os.environ["SHELL"] = "/bin/sh"  # for GDB: the program has the environment that GDB began with
         words += f" >&{out} 2>&{err} {out}>&- {err}>&-"
     gdb.execute(f"set args {words}")
     for name in ("LINES", "COLUMNS"):
