@@ -22,6 +22,17 @@ HAS_NEXT = {
     "ltl": "ltl : [](next => (*) hasnext) @violation {}",
     "ptcaret": "ptcaret : next => (*) hasnext @violation {}",
     "mtl": "mtl : next => (*) hasnext @violation {}",
+    "efsm": """efsm :
+        state init { transition { event hasnext success may } transition { event next success bad } }
+        state may { transition { event hasnext success may } transition { event next success init } }
+        state bad non-accepting""",
+    "efsm, a guard and a block in Python": """efsm :
+        initialization { asked = 0 }
+        state init {
+            transition { event hasnext { return asked >= 0 } success { asked += 1 } }
+            transition { event next { return asked > 0 } success { asked = 0 } failure bad }
+        }
+        state bad non-accepting""",
 }
 TABLES = ("fsm", "ptltl", "ltl")
 
@@ -47,7 +58,13 @@ class Thing:
 def rows(scale: float) -> list[Row]:
     """All rows of this benchmark."""
     return [
-        *_rows("HasNext", HAS_NEXT, ("hasnext", "next", "hasnext", "next"), dict.fromkeys(TABLES, 1.2), scale),
+        *_rows(
+            "HasNext",
+            HAS_NEXT,
+            ("hasnext", "next", "hasnext", "next"),
+            dict.fromkeys(TABLES, 1.2) | {"efsm": 2.5},
+            scale,
+        ),
         *_rows("SafeLock", SAFE_LOCK, ("acquire", "begin", "end", "release"), {"cfg": 3, "srs": 5}, scale),
     ]
 

@@ -43,6 +43,11 @@ BENCHMARKS = (
     "churn",
     "components_core",
     "components_offline",
+    "interactive_gdb",
+    "interactive_python",
+    "interactive_dynamic",
+    "interactive_memory",
+    "interactive_checkpoints",
     "peers",
 )
 

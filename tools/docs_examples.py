@@ -10,8 +10,9 @@ A page's examples run in order, in one folder and one Python namespace, so that 
     ```python                    is executed
     ```pycon                     is a Python session: `>>>` lines are executed, the lines after are their output
 
-A shown line `...` stands for any lines, a rate of events may be there or not, and a duration may be another. Blocks
-of other languages are only shown; `py` is for Python that is not to be run.
+A shown line `...` stands for any lines, a rate of events may be there or not, and a duration, a time since the start
+of a program (`t=0.25`) or an address may be another. Blocks of other languages are only shown; `py` is for Python that
+is not to be run.
 """
 
 from __future__ import annotations
@@ -30,7 +31,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FENCE = re.compile(r"^```(?P<language>\w+)(?P<options>[^\n]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
-RATE = re.compile(r" · [\d.,]+ (?:[kM] )?events/s| in \d+\.\d\ds$", re.MULTILINE)
+VARYING = re.compile(
+    r" · [\d.,]+ (?:[kM] )?events/s| in \d+\.\d\ds$"  # rates and durations
+    r"|\bt=\d+\.\d+ *|\b0x[0-9a-f]{8,}\b|\b\d{14,15}\b",  # times and addresses
+    re.MULTILINE,
+)
 # The editable install of a checkout makes pytest warn; a reader's pytest has no reason to.
 PYTEST_OPTIONS = "-p no:cacheprovider -W ignore::pytest.PytestAssertRewriteWarning"
 TITLE = re.compile(r'title="([^"]+)"')
@@ -107,8 +112,8 @@ def session(body: str, folder: Path, namespace: dict[str, object]) -> str:
 
 def kept(shown: str, real: str) -> str:
     """What is shown where it agrees with the real output, else the real output."""
-    parts = re.split(r"^\.\.\.\n", RATE.sub("", shown), flags=re.MULTILINE)
-    agrees = re.fullmatch("(?:.*\n)*".join(re.escape(part) for part in parts), RATE.sub("", real))
+    parts = re.split(r"^\.\.\.\n", VARYING.sub("", shown), flags=re.MULTILINE)
+    agrees = re.fullmatch("(?:.*\n)*".join(re.escape(part) for part in parts), VARYING.sub("", real))
     return shown if agrees else real
 
 

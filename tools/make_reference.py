@@ -43,6 +43,7 @@ STAGES = {
     "OUTLINE": "Components watched from another process",
     "ERLANG": "Systems in Erlang and Elixir",
     "CONTRACT": "Contracts",
+    "DEBUG": "Debugging sessions",
     "REPORT": "Reports",
     "CLI": "The command line",
 }

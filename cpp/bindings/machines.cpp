@@ -7,6 +7,7 @@
 #include <map>
 
 #include "mopsus/caret.hpp"
+#include "mopsus/guarded.hpp"
 #include "mopsus/rewrite.hpp"
 #include "mopsus/stack.hpp"
 #include "mopsus/table.hpp"
@@ -119,10 +120,42 @@ std::shared_ptr<const Machine> make_caret(nb::tuple arguments) {
     return machine;
 }
 
+// None, or (block, action, target), each maybe None.
+std::optional<GuardedMachine::End> end_of(nb::handle item) {
+    if (item.is_none()) return {};
+    const auto part = [&](std::size_t k) {
+        const nb::object value = nb::cast<nb::tuple>(item)[k];
+        return value.is_none() ? GuardedMachine::kNoCode : nb::cast<std::uint32_t>(value);
+    };
+    return GuardedMachine::End{part(0), part(1), part(2)};
+}
+
+std::shared_ptr<const Machine> make_guarded(nb::tuple arguments) {
+    auto machine = std::make_shared<GuardedMachine>();
+    const auto code = [](nb::handle item) { return item.is_none() ? GuardedMachine::kNoCode : nb::cast<std::uint32_t>(item); };
+    machine->initial = nb::cast<std::uint32_t>(arguments[0]);
+    machine->variables = nb::cast<bool>(arguments[1]);
+    machine->initialization = code(arguments[2]);
+    for (const nb::handle item : nb::cast<nb::list>(arguments[3])) {
+        const auto state = nb::cast<nb::tuple>(item);
+        GuardedMachine::Place& place = machine->states.emplace_back();
+        place.final = nb::cast<bool>(state[0]);
+        place.action = code(state[1]);
+        place.category = nb::cast<std::int32_t>(state[2]);
+        for (const nb::handle one : nb::cast<nb::list>(state[3])) {
+            const auto transition = nb::cast<nb::tuple>(one);
+            place.transitions.push_back(
+                {nb::cast<EventId>(transition[0]), code(transition[1]), end_of(transition[2]), end_of(transition[3])});
+        }
+    }
+    return machine;
+}
+
 }  // namespace
 
 std::shared_ptr<const Machine> make_machine(const std::string& kind, nb::tuple arguments) {
     static const std::map<std::string, std::shared_ptr<const Machine> (*)(nb::tuple)> makers = {
+        {"guarded", make_guarded},
         {"symbolic", make_symbolic},
         {"table", make_table},
         {"stack", make_stack},

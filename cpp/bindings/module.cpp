@@ -5,12 +5,15 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+
 #include "accessor.hpp"
 #include "advice.hpp"
 #include "classes.hpp"
 #include "columns.hpp"
 #include "component.hpp"
 #include "emitter.hpp"
+#include "gate.hpp"
 #include "iterate.hpp"
 #include "log.hpp"
 #include "machines.hpp"
@@ -30,6 +33,7 @@ namespace {
 
 using EventArgs = std::tuple<std::string, std::vector<std::uint8_t>, bool, bool, std::vector<Mask>, std::vector<std::string>>;
 using MachineArgs = std::tuple<std::string, nb::tuple>;
+using CodeArgs = std::tuple<nb::object, std::uint8_t, nb::dict>;
 
 [[noreturn]] void raise_python() { throw nb::python_error(); }
 
@@ -38,7 +42,8 @@ PyObject* optional(const nb::object& object) { return object.is_none() ? nullptr
 void construct(PyMonitor* self, const std::vector<std::string>& parameters, const std::vector<std::string>& modes,
                const std::vector<EventArgs>& events, const std::vector<MachineArgs>& machines, const std::string& binding, bool connected,
                bool immediate, bool variables, std::uint32_t history, bool per_thread, bool synchronized_, bool decentralized, const nb::object& report,
-               const nb::object& admit, const nb::object& fork, const nb::object& save, const nb::object& load, const nb::object& fault) {
+               const nb::object& admit, const nb::object& fork, const nb::object& save, const nb::object& load, const nb::object& fault,
+               const std::vector<CodeArgs>& codes, nb::dict names) {
     Program program;
     program.parameters = static_cast<unsigned>(parameters.size());
     for (const auto& [name, names, creation, guarded, enable, fields] : events) program.events.push_back({name, names, creation, guarded, enable, fields});
@@ -59,6 +64,8 @@ void construct(PyMonitor* self, const std::vector<std::string>& parameters, cons
                          {optional(report), optional(admit), optional(fork), optional(save), optional(load), optional(fault)});
     for (const auto& machine : self->core().program().machines)
         for (PyObject* predicate : predicates(*machine)) self->pin(predicate);
+    for (const auto& [code, role, states] : codes) self->add_code(SpecCode(code.ptr(), static_cast<SpecCode::Role>(role), states.ptr()));
+    self->use_names(names.ptr());
 }
 
 EventId checked(PyMonitor& monitor, std::size_t event) {
@@ -166,8 +173,9 @@ nb::object run(PyMonitor& self, const nb::object& data, const std::string& sourc
 }
 
 nb::dict stats(PyMonitor& self) {
-    self.settle();
     Monitor& core = self.core();
+    // Before the first event nothing can have died, and whoever only counts begins nothing.
+    if (std::any_of(core.seen.begin(), core.seen.end(), [](std::uint64_t count) { return count != 0; })) self.settle();
     const Counts counts = core.counts();
     nb::dict result;
     nb::list seen;
@@ -212,6 +220,76 @@ nb::list instances(PyMonitor& self) {
         });
     });
     return result;
+}
+
+using Reference = std::tuple<std::uint64_t, std::uint32_t, std::uint32_t, std::uint32_t>;
+
+Reference reference(const InstanceRef& instance) {
+    return {reinterpret_cast<std::uintptr_t>(instance.engine), instance.kind, instance.id, instance.serial};
+}
+
+// Of each: its property, state, variables, values, how to read them, their serial numbers, itself and its parent.
+nb::list slices(PyMonitor& self) {
+    self.settle();
+    nb::list result;
+    self.core().each_engine([&](Engine& engine) {
+        engine.each_slice([&](const Engine::Slice& slice) {
+            nb::list values;
+            nb::list serials;
+            std::string kinds(slice.values.size(), 'u');
+            for (unsigned p = 0; p < slice.values.size(); ++p) {
+                values.append(nb::steal(self.to_python(engine, p, slice.values[p], kinds[p])));
+                serials.append(slice.values[p].serial);
+            }
+            const nb::object variables = slice.user != 0 ? nb::borrow(as_object(slice.user)) : nb::none();
+            const nb::object parent = slice.parent.serial != 0 ? nb::cast(reference(slice.parent)) : nb::none();
+            result.append(nb::make_tuple(slice.property, slice.state, variables, nb::tuple(values), kinds, nb::tuple(serials),
+                                         reference(slice.self), parent));
+        });
+    });
+    return result;
+}
+
+// By property, a byte for each state that tells whether some instance is in it.
+nb::tuple occupied(PyMonitor& self) {
+    self.settle();
+    std::vector<std::string> all;
+    self.core().each_engine([&](Engine& engine) {
+        const std::vector<std::vector<bool>> found = engine.occupied();
+        all.resize(std::max(all.size(), found.size()));
+        for (std::size_t k = 0; k < found.size(); ++k) {
+            all[k].resize(found[k].size(), 0);
+            for (std::size_t state = 0; state < found[k].size(); ++state)
+                if (found[k][state]) all[k][state] = 1;
+        }
+    });
+    nb::list result;
+    for (const std::string& states : all) result.append(nb::bytes(states.data(), states.size()));
+    return nb::tuple(result);
+}
+
+struct Checkpoint : PyMonitor::Checkpoint {
+    Checkpoint() = default;
+    Checkpoint(const Checkpoint&) = delete;
+    Checkpoint& operator=(const Checkpoint&) = delete;
+    ~Checkpoint() {
+        for (PyObject* object : objects) Py_DECREF(object);
+    }
+};
+
+// Python takes it over.
+Checkpoint* checkpoint(PyMonitor& self) {
+    auto made = std::make_unique<Checkpoint>();
+    try {
+        if (!self.checkpoint(*made)) raise_python();
+    } catch (const BadSnapshot& error) {
+        throw nb::value_error(error.what());
+    }
+    return made.release();
+}
+
+void go_back(PyMonitor& self, const Checkpoint& checkpoint) {
+    if (!self.rewind(checkpoint)) raise_python();
 }
 
 nb::list snapshot(PyMonitor& self) {
@@ -284,7 +362,7 @@ NB_MODULE(_core, module) {
     nb::set_leak_warnings(false);
     if (!prepare_conversion() || !prepare_terms() || !prepare_watching()) raise_python();
     for (const auto prepare : {prepare_emitters, prepare_classes, prepare_stand_ins, prepare_advice, prepare_accessors, prepare_sites,
-                               prepare_components, prepare_mail})
+                               prepare_components, prepare_mail, prepare_gates})
         if (!prepare(module.ptr())) raise_python();
     module.def(
         "use_errors",
@@ -297,14 +375,16 @@ NB_MODULE(_core, module) {
         },
         nb::arg("atom"), nb::arg("string"), nb::arg("pid"), nb::arg("reference"), nb::arg("object"));
     module.def("hide", [](nb::handle code, bool placeless) { hide(code.ptr(), placeless); }, nb::arg("code"), nb::arg("placeless") = false);
+    module.def("copy_variables", [](nb::dict variables) { return nb::steal<nb::dict>(copy_of_variables(variables.ptr())); }, nb::arg("variables"));
     add_log(module);
     add_columns(module);
     add_rings(module);
+    nb::class_<Checkpoint>(module, "Checkpoint");
     nb::class_<PyMonitor>(module, "Monitor", nb::type_slots(gc_slots))
         .def("__init__", &construct, nb::kw_only(), nb::arg("parameters"), nb::arg("modes"), nb::arg("events"), nb::arg("machines"),
              nb::arg("binding"), nb::arg("connected"), nb::arg("immediate"), nb::arg("variables"), nb::arg("history"), nb::arg("per_thread"),
              nb::arg("synchronized"), nb::arg("decentralized"), nb::arg("report").none(), nb::arg("admit").none(), nb::arg("fork").none(),
-             nb::arg("save").none(), nb::arg("load").none(), nb::arg("fault").none())
+             nb::arg("save").none(), nb::arg("load").none(), nb::arg("fault").none(), nb::arg("codes"), nb::arg("names"))
         .def("emitter", &emitter, nb::arg("event"))
         .def("emit", &emit, nb::arg("event"), nb::arg("values"))
         .def("row", &row, nb::arg("event"), nb::arg("values"), nb::arg("time").none(), nb::arg("thread").none(), nb::arg("location"),
@@ -312,12 +392,27 @@ NB_MODULE(_core, module) {
         .def("release", &release, nb::arg("values"), nb::arg("thread").none())
         .def("run", &run, nb::arg("data"), nb::arg("source"), nb::arg("first_row"), nb::arg("skip_bad_rows"))
         .def("reset",
-             [](PyMonitor& self, std::tuple<std::uint64_t, std::uint32_t, std::uint32_t, std::uint32_t> instance) {
+             [](PyMonitor& self, Reference instance) {
                  const auto& [engine, kind, id, serial] = instance;
                  return self.reset(engine, {nullptr, kind, id, serial});
              },
              nb::arg("instance"))
         .def("look_beyond", &PyMonitor::look_beyond, nb::arg("folder"))
+        .def("slices", &slices)
+        .def("put",
+             [](PyMonitor& self, Reference instance, std::uint32_t state) {
+                 const auto& [engine, kind, id, serial] = instance;
+                 const bool done = self.put(engine, {nullptr, kind, id, serial}, state);
+                 if (PyErr_Occurred() != nullptr) raise_python();
+                 return done;
+             },
+             nb::arg("slice"), nb::arg("state"))
+        .def("occupied", &occupied)
+        .def("use_names", [](PyMonitor& self, nb::dict names) { self.use_names(names.ptr()); }, nb::arg("names"))
+        .def("listen", [](PyMonitor& self, const nb::object& change, const nb::object& unmatched) { self.listen(optional(change), optional(unmatched)); },
+             nb::arg("change").none(), nb::arg("unmatched").none())
+        .def("checkpoint", &checkpoint)
+        .def("rewind", &go_back, nb::arg("checkpoint"))
         .def("ignore", [](PyMonitor& self) { ++self.core().ignored; })
         .def("stats", &stats)
         .def("instances", &instances)

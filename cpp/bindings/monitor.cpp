@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "mopsus/archive.hpp"
+#include "saved_error.hpp"
 #include "unobserved.hpp"
 
 namespace mopsus::python {
@@ -31,32 +32,37 @@ struct ThreadName {
 };
 thread_local ThreadName this_thread;
 
-// The fields of an event, which follow its parameters.
-struct Fields {
+// The values of an event: its parameters, then its fields.
+struct Given {
     PyObject* const* values = nullptr;
-    std::size_t count = 0;
+    std::size_t parameters = 0;
+    std::size_t fields = 0;
+
+    Given() = default;
+    Given(PyObject* const* all, const EventDecl& event) : values(all), parameters(event.parameters.size()), fields(event.fields.size()) {}
 };
 
 class Carrier : public Origin {
 public:
-    Carrier(PyMonitor& monitor, const Fields& fields) : monitor_(monitor), fields_(fields) {}
+    Carrier(PyMonitor& monitor, const Given& given) : monitor_(monitor), given_(given) {}
     EventData data() override {
-        if (data_.arena == nullptr) data_ = monitor_.terms_of(fields_.values, fields_.count);
+        if (data_.arena == nullptr) data_ = monitor_.terms_of(given_.values + given_.parameters, given_.fields);
         return data_;
     }
+    const void* const* values() override { return reinterpret_cast<const void* const*>(given_.values); }
 
 protected:
     PyMonitor& monitor_;
 
 private:
-    Fields fields_;
+    Given given_;
     EventData data_;
 };
 
 class Here final : public Carrier {
 public:
     // The clock is read now: code that the event runs may send others, which come later.
-    explicit Here(PyMonitor& monitor, const Fields& fields = {}) : Carrier(monitor, fields), when_(monitor.now()) {}
+    explicit Here(PyMonitor& monitor, const Given& given = {}) : Carrier(monitor, given), when_(monitor.now()) {}
     Stamp stamp() override {
         if (!known_) stamp_ = monitor_.here();
         known_ = true;
@@ -73,7 +79,7 @@ private:
 
 class Known final : public Carrier {
 public:
-    Known(PyMonitor& monitor, const Fields& fields, const Stamp& stamp) : Carrier(monitor, fields), stamp_(stamp) {}
+    Known(PyMonitor& monitor, const Given& given, const Stamp& stamp) : Carrier(monitor, given), stamp_(stamp) {}
     Stamp stamp() override { return stamp_; }
 
 private:
@@ -87,18 +93,6 @@ std::int64_t clock_now() {
     static const std::int64_t start = count(system_clock::now()) - count(steady_clock::now());
     return start + count(steady_clock::now());
 }
-
-// The exception that is set, if any, is kept aside: a fault of ours must not become the program's.
-class SavedError {
-public:
-    SavedError() { PyErr_Fetch(&type_, &value_, &trace_); }
-    ~SavedError() { PyErr_Restore(type_, value_, trace_); }
-    SavedError(const SavedError&) = delete;
-    SavedError& operator=(const SavedError&) = delete;
-
-private:
-    PyObject *type_ = nullptr, *value_ = nullptr, *trace_ = nullptr;
-};
 
 void drop_all(std::vector<PyObject*>& objects) {
     std::vector<PyObject*> gone;
@@ -116,9 +110,19 @@ PyMonitor::PyMonitor(Program program, std::vector<std::string> parameters, Optio
       representatives_(core_.program().parameters, nullptr) {
     for (PyObject* one : {callbacks_.report, callbacks_.admit, callbacks_.fork, callbacks_.save, callbacks_.load, callbacks_.fault})
         Py_XINCREF(one);
-    if (core_.per_thread() || options_.decentralized) return;
+    choose_engine();
+}
+
+void PyMonitor::choose_engine() {
+    flat_ = nullptr;
+    inherit_ = nullptr;
+    flat_type_ = quiet_type_ = nullptr;
+    recent_.clear();
+    if (core_.per_thread() || options_.decentralized || core_.program().parameters != 1 || options_.modes[0] != KeyMode::ByKind) return;
+    inherit_ = dynamic_cast<InheritEngine*>(&core_.engine());
+    if (inherit_ != nullptr && !inherit_->is_small()) inherit_ = nullptr;
     auto* flat = dynamic_cast<FlatEngine*>(&core_.engine());
-    if (flat == nullptr || !flat->quiet() || core_.program().parameters != 1 || options_.modes[0] != KeyMode::ByKind) return;
+    if (flat == nullptr || !flat->quiet()) return;
     flat_ = flat;
     tabular_ = flat->bulk();
 }
@@ -155,6 +159,9 @@ void PyMonitor::unwatch_all(Engine& engine) {
 int PyMonitor::traverse(visitproc visit, void* arg) {
     for (PyObject* one : {callbacks_.report, callbacks_.admit, callbacks_.fork, callbacks_.save, callbacks_.load, callbacks_.fault})
         Py_VISIT(one);
+    for (PyObject* one : {listeners_.change, listeners_.unmatched, names_, no_variables_}) Py_VISIT(one);
+    for (SpecCode& code : codes_)
+        if (const int result = code.traverse(visit, arg); result != 0) return result;
     for (PyObject* one : pinned_) Py_VISIT(one);
     for (PyObject* one : representatives_) Py_VISIT(one);
     return 0;
@@ -167,13 +174,17 @@ void PyMonitor::clear() {
     Py_CLEAR(callbacks_.save);
     Py_CLEAR(callbacks_.load);
     Py_CLEAR(callbacks_.fault);
+    Py_CLEAR(listeners_.change);
+    Py_CLEAR(listeners_.unmatched);
+    for (SpecCode& code : codes_) code.clear();
+    Py_CLEAR(names_);
+    Py_CLEAR(no_variables_);
     drop_all(pinned_);
     for (PyObject*& one : representatives_) Py_CLEAR(one);
     places_.clear();
     for (Waiting& one : waiting_) drop_all(one.values);
     waiting_.clear();
-    for (const Ready& one : ready_) Py_XDECREF(as_object(one.report.user));
-    ready_.clear();
+    drop_ready();
     drop_all(trash_);
     Py_CLEAR(wish_);
 }
@@ -196,6 +207,8 @@ Stamp PyMonitor::now() const {
 
 Stamp PyMonitor::here() {
     Stamp stamp = now();
+    stamp.location = place_;
+    if (place_ != 0) return stamp;
     const std::uint32_t* location = places_.here([&](const std::string& text) { return core_.location(text, false); });
     if (location != nullptr) stamp.location = *location;
     return stamp;
@@ -237,7 +250,7 @@ void PyMonitor::leave() {
         Waiting next = std::move(waiting_.front());
         waiting_.pop_front();
         const EventDecl& event = core_.program().events[next.event];
-        Known origin(*this, {next.values.data() + event.parameters.size(), event.fields.size()}, next.stamp);
+        Known origin(*this, {next.values.data(), event}, next.stamp);
         handle(next.event, next.values.data(), engine_for(next.thread, next.thread_ended), origin);
         for (PyObject* value : next.values) trash_.push_back(value);
     }
@@ -282,7 +295,7 @@ bool PyMonitor::emit(EventId event, PyObject* const* values, Wait wait) {
         case Entry::Now: break;
     }
     const EventDecl& declared = core_.program().events[event];
-    Here origin(*this, {values + declared.parameters.size(), declared.fields.size()});
+    Here origin(*this, {values, declared});
     handle(event, values, core_.per_thread() ? engine_for(this_thread.number, this_thread.ended) : core_.engine(), origin);
     leave();
     return granted();
@@ -316,7 +329,7 @@ bool PyMonitor::emit_row(EventId event, PyObject* const* values, const TraceRow&
         if (key.kind == KeyKind::Float) stamp.time_kind = Stamp::Time::Float;
     }
     const EventDecl& declared = core_.program().events[event];
-    Known origin(*this, {values + declared.parameters.size(), declared.fields.size()}, stamp);
+    Known origin(*this, {values, declared}, stamp);
     Engine& engine = core_.per_thread() ? core_.engine(key_of(where.thread != nullptr ? where.thread : Py_None, scratch)) : core_.engine();
     handle(event, values, engine, origin);
     leave();
@@ -355,7 +368,7 @@ void PyMonitor::forget_terms() {
 }
 
 void PyMonitor::handle(EventId event, PyObject* const* values, Engine& engine, Origin& origin) {
-    if (!deaths_.empty()) settle();
+    if (!deaths_.empty()) bury();
     const std::vector<std::uint8_t>& parameters = core_.program().events[event].parameters;
     std::array<Slot, kMaxParameters> slots;
     const bool insert = engine.inserts(event);
@@ -418,8 +431,12 @@ void PyMonitor::event_done() {
 std::uint64_t PyMonitor::fork(std::uint64_t parent) {
     const SavedError saved;
     const Unobserved unobserved;
-    PyObject* user = callbacks_.fork != nullptr ? PyObject_CallOneArg(callbacks_.fork, parent != 0 ? as_object(parent) : Py_None) : nullptr;
-    if (user == nullptr && PyErr_Occurred() != nullptr) fault();
+    PyObject* user = nullptr;
+    if (callbacks_.fork != nullptr)
+        user = PyObject_CallOneArg(callbacks_.fork, parent != 0 ? as_object(parent) : Py_None);
+    else
+        user = parent != 0 ? copy_of_variables(as_object(parent)) : PyDict_New();
+    if (user == nullptr) fault();
     return reinterpret_cast<std::uintptr_t>(user);
 }
 
@@ -534,33 +551,45 @@ void PyMonitor::deliver() {
         // Each thread its own: what a handler says is about what that thread is doing.
         const auto next = std::find_if(ready_.begin(), ready_.end(), [](const Ready& one) { return one.thread == std::this_thread::get_id(); });
         if (next == ready_.end()) return;
-        const Report report = std::move(next->report);
+        const auto news = std::move(next->news);
         ready_.erase(next);
-        const auto count = static_cast<Py_ssize_t>(report.values.size());
-        PyObject* values = PyTuple_New(count);
-        PyObject* serials = PyTuple_New(count);
-        std::string states(report.values.size(), 'u');
-        for (unsigned p = 0; p < report.values.size(); ++p) {
-            PyTuple_SET_ITEM(values, p, to_python(*report.instance.engine, p, report.values[p], states[p]));
-            PyTuple_SET_ITEM(serials, p, PyLong_FromUnsignedLong(report.values[p].serial));
-        }
-        PyObject* witness = PyTuple_New(static_cast<Py_ssize_t>(report.witness.size()));
-        for (std::size_t k = 0; k < report.witness.size(); ++k)
-            PyTuple_SET_ITEM(witness, static_cast<Py_ssize_t>(k),
-                             Py_BuildValue("(iN)", static_cast<int>(report.witness[k].event), stamp_to_python(report.witness[k].stamp)));
-        PyObject* result = callbacks_.report == nullptr
-                               ? Py_NewRef(Py_None)
-                               : PyObject_CallFunction(callbacks_.report, "iiOiNs#NNN(KIII)ON", static_cast<int>(report.property),
-                                                       static_cast<int>(report.category), report.final ? Py_True : Py_False,
-                                                       static_cast<int>(report.event), values, states.data(),
-                                                       static_cast<Py_ssize_t>(states.size()), serials, stamp_to_python(report.stamp), witness,
-                                                       static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(report.instance.engine)),
-                                                       report.instance.kind, report.instance.id, report.instance.serial,
-                                                       report.user != 0 ? as_object(report.user) : Py_None, steps_to_python(report.explanation));
+        PyObject* result = std::visit([&](const auto& one) { return told(one); }, news);
         if (result == nullptr) fault();
         Py_XDECREF(result);
-        Py_XDECREF(as_object(report.user));
     }
+}
+
+void PyMonitor::drop_ready() {
+    for (const Ready& one : ready_) {
+        if (const auto* report = std::get_if<Report>(&one.news)) Py_XDECREF(as_object(report->user));
+        if (const auto* unmatched = std::get_if<Unmatched>(&one.news)) Py_DECREF(unmatched->values);
+    }
+    ready_.clear();
+}
+
+PyMonitor::Shown PyMonitor::show(Engine& engine, const std::vector<Value>& values) const {
+    const auto count = static_cast<Py_ssize_t>(values.size());
+    Shown shown{PyTuple_New(count), PyTuple_New(count), std::string(values.size(), 'u')};
+    for (unsigned p = 0; p < values.size(); ++p) {
+        PyTuple_SET_ITEM(shown.values, p, to_python(engine, p, values[p], shown.states[p]));
+        PyTuple_SET_ITEM(shown.serials, p, PyLong_FromUnsignedLong(values[p].serial));
+    }
+    return shown;
+}
+
+PyObject* PyMonitor::told(const Report& report) {
+    PyObject* user = report.user != 0 ? as_object(report.user) : Py_NewRef(Py_None);
+    if (callbacks_.report == nullptr) return user;
+    const Shown shown = show(*report.instance.engine, report.values);
+    PyObject* witness = PyTuple_New(static_cast<Py_ssize_t>(report.witness.size()));
+    for (std::size_t k = 0; k < report.witness.size(); ++k)
+        PyTuple_SET_ITEM(witness, static_cast<Py_ssize_t>(k),
+                         Py_BuildValue("(iN)", static_cast<int>(report.witness[k].event), stamp_to_python(report.witness[k].stamp)));
+    return PyObject_CallFunction(callbacks_.report, "iiOiNs#NNN(KIII)NN", static_cast<int>(report.property), static_cast<int>(report.category),
+                                 report.final ? Py_True : Py_False, static_cast<int>(report.event), shown.values, shown.states.data(),
+                                 static_cast<Py_ssize_t>(shown.states.size()), shown.serials, stamp_to_python(report.stamp), witness,
+                                 static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(report.instance.engine)), report.instance.kind,
+                                 report.instance.id, report.instance.serial, user, steps_to_python(report.explanation));
 }
 
 bool PyMonitor::reset(std::uint64_t engine, InstanceRef instance) {
@@ -576,9 +605,9 @@ bool PyMonitor::reset(std::uint64_t engine, InstanceRef instance) {
 std::optional<BadRow> PyMonitor::run(ArrowArrayStream& stream, const std::string& source, BatchOptions options) {
     if (!enter_for_trace()) return {};
     if (!source.empty()) options.source = core_.location(source, true);
-    if (!deaths_.empty()) settle();
+    if (!deaths_.empty()) bury();
     // Without objects to be watched and without code to be called, nobody else can touch the engine.
-    bool python = core_.program().calls_out() || watches_ != 0 || core_.program().variables || core_.program().immediate || core_.per_thread();
+    bool python = core_.program().calls_out() || listeners_.unmatched != nullptr || watches_ != 0 || core_.program().variables || core_.program().immediate || core_.per_thread();
     for (const EventDecl& event : core_.program().events) python = python || event.guarded;
 
     std::optional<BadRow> bad;

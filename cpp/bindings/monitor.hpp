@@ -13,10 +13,14 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <variant>
+#include <utility>
 #include <vector>
 
+#include "code.hpp"
 #include "convert.hpp"
 #include "flat.hpp"
+#include "inherit.hpp"
 #include "mopsus/archive.hpp"
 #include "mopsus/monitor.hpp"
 #include "places.hpp"
@@ -29,10 +33,16 @@ namespace mopsus::python {
 struct Callbacks {
     PyObject* report = nullptr;  // (property, category, final, event, values, states, serials, stamp, witness, instance, user, steps)
     PyObject* admit = nullptr;   // (event, instance, user, values, stamp) -> bool
-    PyObject* fork = nullptr;    // (user or None) -> user
+    PyObject* fork = nullptr;    // (user or None) -> user; without it, variables are a dictionary
     PyObject* save = nullptr;    // (user) -> str
     PyObject* load = nullptr;    // (str) -> user
     PyObject* fault = nullptr;   // (exception)
+};
+
+// What may be asked for later.
+struct Listeners {
+    PyObject* change = nullptr;     // (property, before, after, transition, success, values, states, serials)
+    PyObject* unmatched = nullptr;  // (event, values)
 };
 
 struct Options {
@@ -59,11 +69,11 @@ public:
         if (Py_TYPE(value) != quiet_type_) return Quiet::No;
         Recent& recent = recent_[place_of(value)];
         if (recent.value != value) {
-            const Slot slot = flat_->domain(0).find(Key::of_bits(KeyKind::Object, reinterpret_cast<std::uintptr_t>(value)));
+            const Slot slot = core_.engine().domain(0).find(Key::of_bits(KeyKind::Object, reinterpret_cast<std::uintptr_t>(value)));
             if (slot == kNil) return Quiet::No;
             recent = {value, slot};
         }
-        if (!tabular_) return emit_ready(event, recent.slot);
+        if (!tabular_) return inherit_ != nullptr ? emit_to_slice(event, recent.slot) : emit_ready(event, recent.slot);
         if (!flat_->step_quietly(event, recent.slot)) return Quiet::No;
         ++core_.seen[event];
         return Quiet::Done;
@@ -100,7 +110,7 @@ public:
     template <class Use>
     bool take_all(Use&& use) {
         if (!enter_for_trace()) return false;
-        if (!deaths_.empty()) settle();
+        if (!deaths_.empty()) bury();
         Engine& engine = core_.per_thread() ? core_.engine(Key::of_bits(KeyKind::Null, 0)) : core_.engine();
         use([&](unsigned p, PyObject* value) { return slot_of(engine, p, value, true); }, engine);
         leave();
@@ -123,7 +133,7 @@ public:
     // The exception that is set is reported as a fault of monitoring, unless it is Ctrl-C or an order to exit: that one is
     // raised by the next event that can.
     void fault();
-    // Act on deaths noted so far.
+    // Act on deaths noted so far, and begin, unless an event is being handled: then nothing may change.
     void settle();
     Monitor& core() { return core_; }
     // Objects that a machine needs as long as it runs.
@@ -134,6 +144,23 @@ public:
     const std::map<std::pair<std::uint16_t, std::uint16_t>, std::uint64_t>& reported() const { return reported_; }
     std::vector<Item> snapshot();
     void restore(std::vector<Item> items);
+
+    // ---- slices of guarded machines ----
+    void add_code(SpecCode code) { codes_.push_back(std::move(code)); }
+    // Where names are looked up that are no variables: a dictionary.
+    void use_names(PyObject* names);
+    void listen(PyObject* change, PyObject* unmatched);
+    bool put(std::uint64_t engine, InstanceRef instance, std::uint32_t state);
+
+    // ---- going back ----
+    // The state as it is now. It keeps the objects that it refers to; the variables of instances go through `save`.
+    struct Checkpoint {
+        std::vector<Item> items;
+        std::vector<PyObject*> objects;  // new references
+        std::map<std::pair<std::uint16_t, std::uint16_t>, std::uint64_t> reported;
+    };
+    bool checkpoint(Checkpoint& checkpoint);  // false as for `emit`
+    bool rewind(const Checkpoint& checkpoint);
     int traverse(visitproc visit, void* arg);
     void clear();
     // A new reference to a value; `state`: u(nbound), s(calar), o(bject), d(ead object, of which the name of its type is left).
@@ -146,6 +173,10 @@ public:
     void drop(std::uint64_t user) override;
     std::string save(std::uint64_t user) override;
     std::uint64_t load(const std::string& text) override;
+    std::int32_t call(std::uint32_t code, std::uint64_t user, const Occasion* occasion) override;
+    bool wants_changes() const override { return listeners_.change != nullptr; }
+    void changed(Change&& change) override;
+    void unmatched(const Occasion& occasion) override;
 
 private:
     struct Waiting {  // an event whose turn has not come
@@ -179,7 +210,27 @@ private:
     Engine& engine_for(std::uint64_t thread, const std::shared_ptr<bool>& ended);
     std::uint32_t type_name(PyTypeObject* type);
     bool granted();  // false with an exception set if a callback wants the program to stop
+    void bury();
     void deliver();
+    PyObject* told(const Report& report);  // what the callback gave
+    PyObject* told(const Change& change);
+    struct Unmatched {
+        EventId event;
+        PyObject* values;  // a tuple
+    };
+    PyObject* told(const Unmatched& unmatched);
+    // The values of an instance, how to read them, and their serial numbers.
+    struct Shown {
+        PyObject* values;
+        PyObject* serials;
+        std::string states;
+    };
+    Shown show(Engine& engine, const std::vector<Value>& values) const;
+    // All values of an event as new references; 0 or the number of them.
+    std::size_t values_of(const Occasion& occasion, PyObject** values);
+    void choose_engine();
+    void watch_object(Engine& engine, unsigned p, Slot slot, PyObject* value);
+    void drop_ready();
     Watcher& watcher(Engine& engine, unsigned parameter);
     void unwatch_all(Engine& engine);
     bool live(Engine& engine, unsigned p, const Value& value) const;
@@ -190,6 +241,10 @@ private:
     Monitor core_;
     Options options_;
     Callbacks callbacks_;
+    Listeners listeners_;
+    std::vector<SpecCode> codes_;
+    PyObject* names_ = nullptr;
+    PyObject* no_variables_ = nullptr;  // for code of slices that have none
     std::int64_t unit_;  // of time, in nanoseconds; 0: no machine asks when an event happened
     bool closed_ = false;
     bool inside_ = false;  // the engine is at work
@@ -199,6 +254,12 @@ private:
     FlatEngine* flat_ = nullptr;          // for `emit_quietly`
     bool tabular_ = false;                // is its machine a table?
     Quiet emit_ready(EventId event, Slot slot);
+    InheritEngine* inherit_ = nullptr;  // the same for guarded machines
+    Quiet emit_to_slice(EventId event, Slot slot) {
+        if (listeners_.change != nullptr || !inherit_->step_quietly(event, slot)) return Quiet::No;
+        ++core_.seen[event];
+        return Quiet::Done;
+    }
     PyTypeObject* flat_type_ = nullptr;   // a type whose values are told apart by identity
     PyTypeObject* quiet_type_ = nullptr;  // the same while nothing else has to be seen to
     struct Recent {  // an object that an event was about, while it lives
@@ -215,7 +276,7 @@ private:
     std::map<std::pair<Engine*, unsigned>, std::unique_ptr<Watcher>> watchers_;
     struct Ready {
         std::thread::id thread;
-        Report report;
+        std::variant<Report, Change, Unmatched> news;
     };
     std::deque<Ready> ready_;  // on their way to Python
     std::deque<Waiting> waiting_;
@@ -232,9 +293,23 @@ private:
     bool has_terms_ = false;
 
     Places<std::uint32_t> places_;
+    std::uint32_t place_ = 0;  // where events come from, if their source knows
 
 public:
     void look_beyond(std::string folder) { places_.look_beyond(std::move(folder)); }
+    // While one of these exists, events come from there; looking at the stack would take longer than all the rest.
+    class From {
+    public:
+        From(PyMonitor& monitor, std::uint32_t place) : monitor_(monitor), before_(std::exchange(monitor.place_, place)) {}
+        ~From() { monitor_.place_ = before_; }
+        From(const From&) = delete;
+        From& operator=(const From&) = delete;
+
+    private:
+        PyMonitor& monitor_;
+        std::uint32_t before_;
+    };
+
     Stamp here();       // the line of Python that is running
     Stamp now() const;  // the time alone, and only if somebody asks for it
 };

@@ -20,12 +20,9 @@ PyObject* PyMonitor::canonical(unsigned p, PyObject* value) {
 Slot PyMonitor::slot_of(Engine& engine, unsigned p, PyObject* value, bool insert) {
     Domain& domain = engine.domain(p);
     const KeyMode mode = options_.modes[p];
-    bool permanent = false;
     Key key;
     if (mode == KeyMode::Identity) {
         key = Key::of_bits(KeyKind::Object, reinterpret_cast<std::uintptr_t>(value));
-        std::string scratch;
-        permanent = key_of(value, scratch).kind != KeyKind::Object;  // a scalar's death cannot be seen
     } else {
         if (options_.decentralized) {
             const Slot slot = slot_by_weak_reference(value, watcher(engine, p));
@@ -35,26 +32,33 @@ Slot PyMonitor::slot_of(Engine& engine, unsigned p, PyObject* value, bool insert
         if (key.kind == KeyKind::Object && mode == KeyMode::Equality) {
             value = canonical(p, value);
             key = Key::of_bits(KeyKind::Object, reinterpret_cast<std::uintptr_t>(value));
-            permanent = true;
         }
     }
     Slot slot = domain.find(key);
     if (slot != kNil || !insert) return slot;
     slot = domain.insert(key);
-    if (key.kind != KeyKind::Object) return slot;
-    domain.set_tag(slot, type_name(Py_TYPE(value)));
-    if (permanent || is_permanent(value)) {
-        pinned_.push_back(Py_NewRef(value));
-    } else {
-        domain.set_watch(slot, watch(value, watcher(engine, p), slot));
-        Steps::note(value);
-        ++watches_;
-        if (flat_ != nullptr) {
-            flat_type_ = Py_TYPE(value);
-            recent_.resize(kRecent);
-        }
+    if (key.kind == KeyKind::Object) {
+        domain.set_tag(slot, type_name(Py_TYPE(value)));
+        watch_object(engine, p, slot, value);
     }
     return slot;
+}
+
+// Notices its death, or keeps it if that cannot be seen.
+void PyMonitor::watch_object(Engine& engine, unsigned p, Slot slot, PyObject* value) {
+    std::string scratch;
+    const bool scalar = options_.modes[p] == KeyMode::Identity && key_of(value, scratch).kind != KeyKind::Object;
+    if (scalar || options_.modes[p] == KeyMode::Equality || is_permanent(value)) {
+        pinned_.push_back(Py_NewRef(value));
+        return;
+    }
+    engine.domain(p).set_watch(slot, watch(value, watcher(engine, p), slot));
+    Steps::note(value);
+    ++watches_;
+    if (flat_ != nullptr || inherit_ != nullptr) {
+        flat_type_ = Py_TYPE(value);
+        recent_.resize(kRecent);
+    }
 }
 
 PyMonitor::Watcher& PyMonitor::watcher(Engine& engine, unsigned parameter) {
@@ -81,6 +85,20 @@ void PyMonitor::Watcher::died(Slot slot) {
 }
 
 void PyMonitor::settle() {
+    if (inside_ || closed_) return;
+    inside_ = true;
+    inside_thread_ = std::this_thread::get_id();
+    bury();
+    core_.each_engine([](Engine& engine) { engine.begin(); });
+    inside_ = false;
+    set_quiet();
+    if (!waiting_.empty()) {  // initializations may send events
+        inside_ = true;
+        leave();
+    }
+}
+
+void PyMonitor::bury() {
     while (!deaths_.empty()) {
         std::vector<Death> batch;
         batch.swap(deaths_);

@@ -166,6 +166,18 @@ void FlatEngine::each_instance(const Visit& visit) {
         if (present(slot) && !done_[slot]) visit(values(slot), standings(at(slot)));
 }
 
+std::vector<std::vector<bool>> FlatEngine::occupied() {
+    std::vector<std::vector<bool>> found;
+    for (std::size_t k = 0; k < properties_.size(); ++k) {
+        const Table* table = properties_[k].table();
+        if (table == nullptr) return {};
+        std::vector<bool>& states = found.emplace_back(table->rows() / table->events(), false);
+        for (Slot slot = 0; slot < slots_; ++slot)
+            if (present(slot) && !done_[slot]) states[at(slot)[k] / table->events()] = true;
+    }
+    return found;
+}
+
 void FlatEngine::transfer(Archive& archive) {
     const std::vector<Slot> slots = transfer_domain(archive, *domains_[0], [this](Slot slot) { return present(slot); });
     for (const Slot slot : slots) {

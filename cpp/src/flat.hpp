@@ -19,6 +19,7 @@ public:
     bool reset(InstanceRef instance) override;
     std::size_t bytes() const override;
     void each_instance(const Visit& visit) override;
+    std::vector<std::vector<bool>> occupied() override;
     void transfer(Archive& archive) override;
     void prefetch(unsigned, Slot slot) const override {
         if (slot < slots_) __builtin_prefetch(&words_[static_cast<std::size_t>(slot) * stride_]);

@@ -18,8 +18,8 @@ Monitor::Monitor(Program program, bool per_thread, std::vector<std::string> para
 
 Engine& Monitor::engine(const Key& thread) {
     if (engine_) return *engine_;
-    Slot slot = threads_.find(thread);
-    if (slot == kNil) slot = threads_.insert(thread);
+    Slot slot = threads_->find(thread);
+    if (slot == kNil) slot = threads_->insert(thread);
     if (slot > threads_engines_.size()) threads_engines_.resize(slot);
     auto& engine = threads_engines_[slot - 1];
     if (!engine) engine = Engine::make(program_, listener_);
@@ -27,7 +27,7 @@ Engine& Monitor::engine(const Key& thread) {
 }
 
 void Monitor::end_thread(const Key& thread) {
-    const Slot slot = threads_.find(thread);
+    const Slot slot = threads_->find(thread);
     if (slot == kNil) return;
     auto& engine = threads_engines_[slot - 1];
     past_.created += engine->counts().created;
@@ -35,8 +35,8 @@ void Monitor::end_thread(const Key& thread) {
     for (Remap& remap : remaps_)
         if (remap.engine == engine.get()) remap = {};
     engine.reset();
-    threads_.bury(slot);
-    threads_.recycle(slot);
+    threads_->bury(slot);
+    threads_->recycle(slot);
 }
 
 std::int32_t Monitor::code_of(std::string_view name) const {
@@ -70,7 +70,7 @@ Counts Monitor::counts() {
 }
 
 std::size_t Monitor::bytes() {
-    std::size_t sum = locations_.bytes() + threads_.bytes();
+    std::size_t sum = locations_.bytes() + threads_->bytes();
     each_engine([&](Engine& engine) { sum += engine.bytes(); });
     for (const Remap& remap : remaps_) sum += remap.slots.capacity() * 2 * sizeof(Slot);
     return sum;
@@ -79,17 +79,25 @@ std::size_t Monitor::bytes() {
 void Monitor::transfer(Archive& archive) {
     transfer_domain(archive, locations_, [](Slot) { return true; });
     archive.locations = locations_.last();
-    const std::vector<Slot> threads = transfer_domain(archive, threads_, [](Slot) { return true; });
+    const std::vector<Slot> threads = transfer_domain(archive, *threads_, [](Slot) { return true; });
     if (engine_) {
         engine_->transfer(archive);
     } else {
-        for (const Slot slot : threads) engine(threads_.key(slot)).transfer(archive);
+        for (const Slot slot : threads) engine(threads_->key(slot)).transfer(archive);
     }
+    if (archive.live) each_engine([&](Engine& engine) { archive.field(engine.numbered()); });
     for (std::uint64_t& count : seen) archive.field(count);
     archive.field(ignored);
     archive.field(bad_rows);
     archive.field(past_.created);
     archive.field(past_.collected);
+}
+
+void Monitor::restart() {
+    end_stream();
+    threads_engines_.clear();
+    threads_ = std::make_unique<Domain>();
+    if (!per_thread_) engine_ = Engine::make(program_, listener_);
 }
 
 std::optional<BadRow> Monitor::run(const ArrowSchema& schema, std::shared_ptr<ArrowArray> batch, const BatchOptions& options) {

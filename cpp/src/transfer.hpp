@@ -12,9 +12,13 @@
 namespace mopsus {
 
 inline Value transfer_value(Archive& archive, Value value) {
-    if (value.kind == KeyKind::Object) throw BadSnapshot("live objects cannot be part of a snapshot");
-    archive.field(value.kind, static_cast<std::uint64_t>(KeyKind::Int), static_cast<std::uint64_t>(KeyKind::Tuple));
+    if (value.kind == KeyKind::Object && !archive.live) throw BadSnapshot("live objects cannot be part of a snapshot");
+    archive.field(value.kind, static_cast<std::uint64_t>(archive.live ? KeyKind::Object : KeyKind::Int), static_cast<std::uint64_t>(KeyKind::Tuple));
     archive.field(value.dead, 0, 1);
+    if (archive.live) {
+        archive.field(value.serial);
+        archive.field(value.tag);
+    }
     if (is_blob(value.kind))
         value.blob = archive.text(std::move(value.blob));
     else
@@ -35,6 +39,10 @@ std::vector<Slot> transfer_domain(Archive& archive, Domain& domain, Wanted&& wan
         if (!archive.reading()) continue;
         Slot slot = value.dead ? kNil : domain.find(value.key());
         if (slot == kNil) slot = domain.insert(value.key());
+        if (archive.live) {
+            domain.set_serial(slot, value.serial);
+            domain.set_tag(slot, value.tag);
+        }
         if (value.dead) domain.bury(slot);
         slots.push_back(slot);
     }

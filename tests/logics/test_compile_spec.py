@@ -57,7 +57,7 @@ def test_severity_is_the_handlers_then_note_for_good_news_then_the_specs(own, no
 
     logic = replace(load_logic("ere"), notes=frozenset({"match"} if notes else ()))
     prop = Property("p", "ere", "open", (Handler("match", severity=own),))
-    assert _severity(Spec("S", severity=of_spec), prop, logic, "match") is wanted
+    assert _severity(Spec("S", severity=of_spec), prop, logic.severity("match", None), "match") is wanted
 
 
 def test_severities_name_every_reported_category():

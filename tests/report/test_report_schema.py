@@ -7,6 +7,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from mopsus.model import Diagnostic, MopsusError, Span
+from mopsus.report.summary import Debugged
 from mopsus.verdict import Ending
 
 DOCS = Path(__file__).parents[2] / "docs" / "reference"
@@ -23,6 +24,8 @@ UNKNOWN = {"specs": (), "warnings": (), "started": None, "elapsed_s": None}
         {"error": Diagnostic("TRACE-004", "no such column", Span("t.csv", 1, 1, 1, 2))},
         {"endings": (Ending("HasNext", "safe", False, 2, [{"i": 1}]), Ending("HasNext", "safe", None, 1, [{}]))},
         {"endings": ()},
+        {"debugged": Debugged(3)},
+        {"debugged": Debugged(None, "a property is violated", "queue.c:12", ("push at queue.c:12", "main"))},
     ],
 )
 @pytest.mark.parametrize("verdicts", ["sample", "evil", "none"])

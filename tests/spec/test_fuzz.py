@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracle.damage import damage
 
 from mopsus.spec import SpecError, format_file, parse_file
 
@@ -69,22 +70,12 @@ def check_error(error: SpecError, text: str) -> None:
     assert all(found.span is None or 1 <= found.span.line <= len(lines) for found in error.diagnostics)
 
 
-def mutate(text: str, source: random.Random) -> str:
-    for _ in range(source.randint(1, 4)):
-        start = source.randrange(len(text) + 1)
-        end = min(len(text), start + source.choice([0, 0, 1, 1, 5, 40]))
-        other = source.randrange(len(text) + 1)
-        filling = source.choice([source.choice(PIECES), "", text[other : other + source.choice([1, 10, 60])]])
-        text = text[:start] + filling + text[end:]
-    return text
-
-
 def run_mutations(seed: int, cases: int) -> tuple[int, int]:
     source = random.Random(seed)
     texts = [path.read_text(encoding="utf-8") for path in EXAMPLES]
     good = bad = 0
     for _ in range(cases):
-        mutated = mutate(source.choice(texts), source)
+        mutated = damage(source.choice(texts), source, PIECES)
         try:
             accepted = survives(mutated)
         except Exception as error:

@@ -52,6 +52,9 @@ public:
         return *item;
     }
 
+    // Is it for the very monitor that writes it? Then it may refer to objects, which somebody keeps, and values keep
+    // their numbers.
+    bool live = false;
     // How many locations the monitor knows; no event may be at another.
     std::uint64_t locations = ~0ULL;
 

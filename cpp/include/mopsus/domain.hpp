@@ -67,6 +67,7 @@ public:
     KeyKind kind(Slot slot) const { return static_cast<KeyKind>(pool_.at(slot)[kMeta] & 0xFF); }
     bool dead(Slot slot) const { return (pool_.at(slot)[kMeta] & kDead) != 0; }
     std::uint32_t serial(Slot slot) const { return pool_.at(slot)[kSerial]; }
+    void set_serial(Slot slot, std::uint32_t serial) { pool_.at(slot)[kSerial] = serial; }
     std::uint32_t hash(Slot slot) const { return pool_.at(slot)[kHash]; }
     std::uint64_t bits(Slot slot) const { return load64(pool_.at(slot) + kBits); }
     // What the owner of the process needs to hear of the value's death, if anything.

@@ -46,6 +46,25 @@ struct Report {
     Explanation explanation;
 };
 
+// An instance of a guarded machine took a transition.
+struct Change {
+    std::uint16_t property = 0;
+    std::uint32_t before = 0;      // states
+    std::uint32_t after = 0;
+    std::uint32_t transition = 0;  // of the state before
+    bool success = true;           // by which end
+    InstanceRef instance;
+    std::vector<Value> values;  // by parameter; kind None where unbound
+};
+
+// The event that code of a guarded machine is asked about.
+struct Occasion {
+    Engine& engine;
+    EventId event;
+    const Slot* slots;  // in the event's parameter order
+    Origin& origin;
+};
+
 // Whoever runs the engine. Reports come when all steps of their event are done, so a listener
 // may send further events from within one.
 class Listener {
@@ -59,6 +78,14 @@ public:
     // The listener's word for a new instance, derived from another's word (0: from nothing).
     virtual std::uint64_t fork(std::uint64_t /*parent*/) { return 0; }
     virtual void drop(std::uint64_t /*user*/) {}
+    // Code of a guarded machine. A guard answers 1 or 0 for the end to be taken, a block with a state; both with -1 if
+    // they have no answer, as actions always do. The initialization of variables has no occasion.
+    virtual std::int32_t call(std::uint32_t /*code*/, std::uint64_t /*user*/, const Occasion*) { return -1; }
+    // Of guarded machines, if anybody wants to know: every transition taken, and the events that nobody took. They come
+    // before the reports of the event.
+    virtual bool wants_changes() const { return false; }
+    virtual void changed(Change&& /*change*/) {}
+    virtual void unmatched(const Occasion&) {}
     // The same word as text, and back, for snapshots.
     virtual std::string save(std::uint64_t /*user*/) { return {}; }
     virtual std::uint64_t load(const std::string& /*text*/) { return 0; }
@@ -79,6 +106,8 @@ public:
     Engine(const Engine&) = delete;
     Engine& operator=(const Engine&) = delete;
 
+    // Makes the instances that are there before the first event, if it has not been done.
+    virtual void begin() {}
     // One event. `slots` are in the event's parameter order; 0 stands for a value that was never
     // inserted, which is only allowed where `inserts(event)` is false.
     virtual void step(EventId event, const Slot* slots, Origin& origin) = 0;
@@ -97,6 +126,19 @@ public:
     };
     using Visit = std::function<void(const std::vector<Value>&, const std::vector<Standing>&)>;
     virtual void each_instance(const Visit& visit) = 0;
+    // The instances of guarded machines, in the order in which they were made.
+    struct Slice {
+        InstanceRef self;
+        InstanceRef parent;  // serial 0: none, or it is no longer there
+        std::uint16_t property = 0;
+        std::uint32_t state = 0;
+        std::uint64_t user = 0;
+        std::vector<Value> values;
+    };
+    virtual void each_slice(const std::function<void(const Slice&)>& /*visit*/) {}
+    virtual bool put(InstanceRef /*instance*/, std::uint32_t /*state*/) { return false; }
+    // Of each property, the states that some instance is in; nothing if the engine cannot say.
+    virtual std::vector<std::vector<bool>> occupied() { return {}; }
     virtual void transfer(Archive& archive) = 0;
     // Hints that a step with this slot is near: bring what is known of it, and then the instances.
     virtual void prefetch(unsigned, Slot) const {}
@@ -113,6 +155,8 @@ public:
         return most;
     }
     const Program& program() const { return program_; }
+    // How many values were numbered so far.
+    std::uint32_t& numbered() { return *values_; }
 
 protected:
     Engine(const Program& program, Listener& listener) : program_(program), listener_(listener) {

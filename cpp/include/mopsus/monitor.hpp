@@ -67,6 +67,8 @@ public:
     std::uint64_t bad_rows = 0;
 
     void transfer(Archive& archive);
+    // As if no event had come; locations keep their numbers.
+    void restart();
 
 private:
     class Batch;
@@ -83,7 +85,7 @@ private:
     std::vector<std::string> names_;
     Listener& listener_;
     std::unique_ptr<Engine> engine_;
-    Domain threads_;
+    std::unique_ptr<Domain> threads_ = std::make_unique<Domain>();
     std::vector<std::unique_ptr<Engine>> threads_engines_;
     Counts past_;  // of engines whose thread has ended
     std::vector<Remap> remaps_;

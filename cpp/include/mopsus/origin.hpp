@@ -34,6 +34,8 @@ public:
     virtual Stamp when() { return stamp(); }
     // Good until the event is done; the same at every call.
     virtual EventData data() { return {}; }
+    // All values of the event, parameters first, as who sends it has them; nothing if it has only slots and data.
+    virtual const void* const* values() { return nullptr; }
 };
 
 }  // namespace mopsus

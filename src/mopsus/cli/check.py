@@ -49,7 +49,8 @@ if TYPE_CHECKING:
     from mopsus.events.trace import CheckResult
 
 Files = Annotated[
-    list[str], typer.Argument(help="Spec files (`*.mop`, `*.hml`) and traces, in any order.", metavar="SPEC… TRACE…")
+    list[str],
+    typer.Argument(help="Spec files (`*.mop`, `*.hml`, `*.prop`) and traces, in any order.", metavar="SPEC… TRACE…"),
 ]
 
 

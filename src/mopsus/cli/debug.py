@@ -14,7 +14,7 @@ import typer
 
 from mopsus.cli.messages import CommandError
 from mopsus.cli.options import History, Html, Json, Junit, NoCode, Quiet, Sarif
-from mopsus.cli.reporting import VIOLATED, Reporting
+from mopsus.cli.reporting import INTERRUPTED, VIOLATED, Reporting
 from mopsus.cli.specs import load_specs
 
 if TYPE_CHECKING:
@@ -97,6 +97,7 @@ def debug(
 
     setup = _setup(program or (), prop or (), scenario, functions, batch, process, record, history, not no_code)
     loaded = load_specs([Path(each.file) for each in setup.properties])
+    _check_scenarios(setup)
     backend = choose(setup, debugger)
     reporting = Reporting(
         loaded,
@@ -111,7 +112,10 @@ def debug(
         outcome = backend.run(replace(setup, outcome=str(Path(folder) / "outcome.json")))
     for verdict in outcome.verdicts:
         reporting.report(verdict)
-    reporting.finish(Session(outcome, setup, time.perf_counter() - started), debugged=_debugged(outcome))
+    session = Session(outcome, setup, time.perf_counter() - started)
+    reporting.finish(session, debugged=_debugged(outcome))
+    if session.interrupted:
+        return INTERRUPTED
     return VIOLATED if any(verdict.violation for verdict in outcome.verdicts) else 0
 
 
@@ -168,6 +172,14 @@ def _watched(text: str, scenario: Path | None, functions: Path | None) -> Watche
     return Watched(files[0] or "", files[1], files[2], quiet)
 
 
+def _check_scenarios(setup: Setup) -> None:
+    """What is wrong with them is better said here, with its place, than from within a debugger."""
+    from mopsus.interactive.scenario.syntax import load_scenario
+
+    for file in {each.scenario for each in setup.properties if each.scenario is not None}:
+        load_scenario(file)
+
+
 def _text(path: Path | None) -> str | None:
     return None if path is None else str(path)
 
@@ -182,7 +194,7 @@ def _debugged(outcome: Outcome) -> Debugged:
     from mopsus.report.summary import Debugged
 
     stop = outcome.stop
-    if stop is None:
+    if stop is None or outcome.error is not None:
         return Debugged(outcome.status)
     return Debugged(outcome.status, stop.reason, stop.location, stop.backtrace)
 
@@ -196,8 +208,8 @@ class Session:
     elapsed_s: float
     ignored: int = 0
     bad_rows: int = 0
-    interrupted: bool = False
     full: bool = False
+    interrupted: bool = field(init=False)
     error: MopsusError | None = field(init=False)
     warnings: Sequence[Diagnostic] = field(init=False)
     sources: Sequence[str] = field(init=False)
@@ -206,12 +218,14 @@ class Session:
 
     def __post_init__(self) -> None:
         from mopsus.interactive.debugger import DebuggerError
+        from mopsus.interactive.outcome import INTERRUPTION
         from mopsus.model import Diagnostic
         from mopsus.monitor.monitor import Stats
 
         outcome = self.outcome
+        self.interrupted = outcome.stop is not None and outcome.stop.reason == INTERRUPTION
         self.error = None if outcome.error is None else DebuggerError(outcome.error)
-        self.warnings = [Diagnostic("DEBUG-006", text, warning=True) for text in outcome.warnings]
+        self.warnings = [Diagnostic("DEBUG-006", " ".join(text.split()), warning=True) for text in outcome.warnings]
         self.sources = (self.setup.program[0] if self.setup.program else f"process {self.setup.process}",)
         self.stats = {spec: Stats(**counts) for spec, counts in outcome.stats.items()}
         self.rows = sum(each.events for each in self.stats.values())

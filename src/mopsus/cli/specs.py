@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from mopsus.logics import CompiledSpec
     from mopsus.model import Diagnostic
 
-SPEC_SUFFIXES = (".mop", ".hml")
+SPEC_SUFFIXES = (".mop", ".hml", ".prop")
 SPEC_HINT = f"name a file that ends in {' or '.join(SPEC_SUFFIXES)}, or use --spec"
 
 

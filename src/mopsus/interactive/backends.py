@@ -10,12 +10,12 @@ import os
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 
 from mopsus.interactive.debugger import DebuggerError
 from mopsus.interactive.outcome import Outcome
 from mopsus.interactive.setup import Setup
+from mopsus.plugins import Plugins
 
 GROUP = "mopsus.debuggers"
 BUILT_IN = {"gdb": "mopsus.interactive.gdb.launch", "python": "mopsus.interactive.python.launch"}
@@ -80,33 +80,12 @@ def is_python(path: Path) -> bool:
 
 def load_backend(name: str) -> Backend:
     """The debugger of that name, built in or installed; `DebuggerError` if there is none, or it is broken."""
-    if name in BUILT_IN:
-        found: object = import_module(BUILT_IN[name]).BACKEND
-    else:
-        found = _load_installed(name)
-    if not isinstance(found, Backend):
-        raise DebuggerError(f"debugger '{name}' is no mopsus.interactive.backends.Backend", code="DEBUG-005")
-    return found
+    return _BACKENDS.load(name)
 
 
 def backend_names() -> tuple[str, ...]:
     """Every debugger's name: the built-in ones first, then those of installed packages."""
-    from importlib.metadata import entry_points
-
-    return (*BUILT_IN, *sorted({point.name for point in entry_points(group=GROUP)} - set(BUILT_IN)))
-
-
-def _load_installed(name: str) -> object:
-    from importlib.metadata import entry_points
-
-    for point in entry_points(group=GROUP, name=name):
-        try:
-            return point.load()
-        except Exception as error:  # a plugin may fail in any way while it is imported
-            message = f"debugger '{name}' ({point.value}) cannot be loaded: {error}"
-            raise DebuggerError(message, code="DEBUG-005") from error
-    hint = f"choose one of: {', '.join(backend_names())}"
-    raise DebuggerError(f"there is no debugger '{name}'", hint=hint, code="DEBUG-005")
+    return _BACKENDS.names()
 
 
 def _start(path: Path) -> bytes:
@@ -115,3 +94,14 @@ def _start(path: Path) -> bytes:
             return file.read(256)
     except OSError as error:
         raise DebuggerError(f"cannot read {path}: {error.strerror}", code="DEBUG-004") from error
+
+
+_BACKENDS = Plugins(
+    what="debugger",
+    kind=Backend,
+    group=GROUP,
+    built_in=BUILT_IN,
+    attribute="BACKEND",
+    missing=lambda message, hint: DebuggerError(message, hint=hint, code="DEBUG-005"),
+    broken=lambda message: DebuggerError(message, code="DEBUG-005"),
+)

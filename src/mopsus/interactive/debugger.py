@@ -45,6 +45,9 @@ class Where:
     time: float
 
 
+Feed = tuple[Callable[..., object], Sequence[Reading]]
+"""An event of a monitor, as a call with the values of readings."""
+
 Read = Callable[[Reading], object]
 """Gives the value of a reading at a hit: a Python value, or an `Unavailable`. Each reading is evaluated once for a
 hit at the most."""
@@ -57,12 +60,16 @@ class Driver(Protocol):
         """The program has reached a place that has a point. True: stay stopped, and show the prompt."""
 
     def resuming(self) -> bool:
-        """The developer wants the program to go on, or to make a step. True: it must not, something else stops it
-        here."""
+        """The developer wants the program to go on, in whatever way, or to make a step: to be asked before each time.
+        True: it must not, something else stops it here, and has said so."""
 
     def stopped(self) -> None:
-        """The program has stopped, the debugger has done all it does at a stop, and anything may be asked of it: what
-        was put off until after the point is done now."""
+        """The program has stopped, for whatever reason, the debugger has done all it does at a stop, and anything may
+        be asked of it: what was put off until after the point is done now. If the program is not to stay where it is,
+        `Debugger.go_on` is called from within."""
+
+    def loaded(self) -> bool:
+        """All of the program is loaded, and `known` knows more than before. True: stay stopped."""
 
     def ended(self, status: int | None) -> None:
         """The program has ended with this exit status, a signal's number negated, or None if nobody knows."""
@@ -73,6 +80,8 @@ class Debugger(ABC):
 
     language: str
     """Of expressions: `c` for whatever GDB reads, `python`."""
+    holds_session = False
+    """Does the session live in the process of the program? Then it is saved with it, and goes back with it."""
 
     # ---- points
 
@@ -85,6 +94,16 @@ class Debugger(ABC):
     @abstractmethod
     def clear_point(self, place: Place) -> None:
         """From now on, do not: no trap stays in the program for it."""
+
+    feeds = False
+    """Can it send events by itself? If so, monitors that only have to be told of events want all their points, always,
+    so that nobody has to be asked which they need after each."""
+
+    def feed(self, place: Place, events: Sequence[Feed]) -> None:
+        """At this place, which has a point, nobody wants to know of anything but these events. Instead of telling the
+        driver, the debugger may make these calls, in this order, by the quickest way that it has. If one of them asks
+        it to `stop_soon`, it stops there. `clear_point` ends this, too."""
+        raise NotImplementedError  # by a debugger that does not feed
 
     @abstractmethod
     def known(self, place: Place) -> str | None:
@@ -127,7 +146,8 @@ class Debugger(ABC):
 
     @abstractmethod
     def go_on(self) -> None:
-        """Let the program run, once everything that is being told is done."""
+        """Let the program run, or start it, once everything that is being told is done. If the developer was
+        making a step when it stopped, the step counts as made."""
 
     @abstractmethod
     def step(self) -> None:
@@ -157,13 +177,14 @@ class Debugger(ABC):
 
     @abstractmethod
     def checkpoint(self) -> object:
-        """Save the program as it is now, without any trap of a point in it. `CheckpointError` says why that cannot
-        be."""
+        """Save the program as it is now, without any trap of a point in it, and what was read where calls were
+        entered that have not returned. `CheckpointError` says why that cannot be."""
 
     @abstractmethod
     def restore(self, saved: object) -> None:
-        """Bring it back. No point of ours is set meanwhile; those of the developer stay. May be done again and
-        again."""
+        """Bring it back. No point of ours is set meanwhile; those of the developer stay. What was told before it was
+        saved is not told again: a point that is set afterwards where the program then stands waits until it comes
+        there anew. May be done again and again."""
 
     @abstractmethod
     def discard(self, saved: object) -> None: ...

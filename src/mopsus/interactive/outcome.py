@@ -10,6 +10,9 @@ from typing import Any
 from mopsus.model import Verdict
 from mopsus.verdict.wire import pack_verdict, unpack_verdict
 
+INTERRUPTION = "interrupted"
+"""The reason of a stop that somebody asked for who does not sit at the prompt."""
+
 
 @dataclass(frozen=True, slots=True)
 class Stop:

@@ -68,7 +68,9 @@ def compile_spec(
         spec,
         tuple(each.machine for each in compiled),
         {
-            (each.property.name, category): _severity(spec, each.property, each.logic, category)
+            (each.property.name, category): _severity(
+                spec, each.property, each.logic.severity(category, each.formula), category
+            )
             for each in compiled
             for category in sorted(each.machine.goal)
         },
@@ -109,7 +111,8 @@ def compile_formula(
     places = Places(None)
     compiled = _compile(spec, prop, places, _Asked(at_end, allow_unmonitorable), Source(text, file))
     severities = {
-        (prop.name, category): _severity(spec, prop, compiled.logic, category) for category in compiled.machine.goal
+        (prop.name, category): _severity(spec, prop, compiled.logic.severity(category, compiled.formula), category)
+        for category in compiled.machine.goal
     }
     warnings = (*_unreachable(compiled, places), *_remarks(compiled, places))
     return CompiledSpec(spec, (compiled.machine,), severities, warnings)
@@ -194,10 +197,11 @@ def _compile(spec: Spec, prop: Property, places: Places, asked: _Asked, source: 
     _check_handlers(spec, prop, logic.categories(formula), places)
     try:
         request = replace(
-            _request(spec, prop, logic),
+            _request(spec, prop, logic.usual_goal(formula)),
             at_end=asked.at_end,
             allow_unmonitorable=asked.allow_unmonitorable,
             first_match=asked.first_match,
+            place=lambda offset, length: _place(prop, source, places, offset, length)[0],
         )
         if source is not None:
             request = replace(request, fields=None)  # a formula on its own says itself what events carry
@@ -211,19 +215,20 @@ def _alphabet(spec: Spec) -> tuple[str, ...]:
     return tuple(event.name for event in spec.events)
 
 
-def _request(spec: Spec, prop: Property, logic: Logic) -> Request:
+def _request(spec: Spec, prop: Property, usual_goal: frozenset[str]) -> Request:
     # Whoever maps event sets to parameters does not tell events of the same parameters apart.
     alike: dict[frozenset[str], set[str]] = {}
     for event in spec.events:
         alike.setdefault(frozenset(event.parameters), set()).add(event.name)
     return Request(
         alphabet=_alphabet(spec),
-        goal=frozenset(handler.category for handler in prop.handlers) or frozenset(logic.default_goal),
+        goal=frozenset(handler.category for handler in prop.handlers) or usual_goal,
         restart=_restart(prop),
         interrupted=any(_restart(other) for other in spec.properties if other is not prop)
         or any(event.action is not None and may_reset(event.action) for event in spec.events),
         suffix=spec.modifiers.suffix,
         fields={event.name: event.fields for event in spec.events},
+        values={event.name: event.names for event in spec.events},
         imports=spec.imports,
         alike=tuple(frozenset(events) for events in alike.values()),
     )
@@ -286,12 +291,11 @@ def _placed(error: LogicError, prop: Property, source: Source | None, places: Pl
     return LogicError(error.message, hint=error.hint, code=error.code, diagnostics=(diagnostic,))
 
 
-def _severity(spec: Spec, prop: Property, logic: Logic, category: str) -> Severity:
+def _severity(spec: Spec, prop: Property, usual: Severity, category: str) -> Severity:
     """A handler's own severity, else `note` for good news, else that of the spec, else `error`."""
     for handler in prop.handlers:
         if handler.category == category and handler.severity is not None:
             return handler.severity
-    usual = logic.severity(category)
     return usual if usual is Severity.NOTE else spec.severity or usual
 
 
@@ -327,7 +331,7 @@ def _remarks(each: _Compiled, places: Places) -> Iterator[Diagnostic]:
 def _unreachable(each: _Compiled, places: Places) -> list[Diagnostic]:
     machine, prop = each.machine, each.property
     reached = machine.reportable()
-    asked = {handler.category for handler in prop.handlers} or set(each.logic.default_goal)
+    asked = {handler.category for handler in prop.handlers} or each.logic.usual_goal(each.formula)
     # A handler that is written nowhere, as those of .hml files, is no one's to remove.
     unwritten = {handler.category for handler in prop.handlers if handler.span is None} - each.logic.notes
     lost = machine.goal.intersection(asked if not reached else unwritten - reached)

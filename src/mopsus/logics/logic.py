@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from mopsus.model import Code, Machine, MopsusError, Severity
+from mopsus.model import Code, Machine, MopsusError, Severity, Span
 from mopsus.spec.diagnostics import render_all
 
 
@@ -57,6 +57,10 @@ class Request:
     """Accept a formula that no trace can decide, where it is otherwise refused."""
     fields: Mapping[str, tuple[str, ...]] | None = None
     """By event, the names of the data that it carries; None: whatever the formula takes it to be."""
+    values: Mapping[str, tuple[str, ...]] | None = None
+    """By event, the names of all that it has values for, parameters and data: what Python code in the formula sees."""
+    place: Callable[[int, int], Span | None] | None = None
+    """`place(offset, length)`: where a stretch of the formula stands in its file, for code in it."""
     imports: tuple[Code, ...] = ()
     """What Python code in the formula may use; run when that code is first run."""
     first_match: bool = False
@@ -95,9 +99,11 @@ class Logic:
     compile: Callable[[Any, Request], Machine]
     reference: Callable[[Any, tuple[str, ...], Sequence[str]], frozenset[str]]
     default_goal: tuple[str, ...]
-    """Reported when a property has no handlers."""
+    """Reported when a property has no handlers. Empty in a logic with `acceptable`: all categories but those."""
     notes: frozenset[str] = frozenset()
     """Categories that are good news: a handler for one has severity `note` unless it says otherwise."""
+    acceptable: Callable[[Any], frozenset[str]] | None = None
+    """`acceptable(formula)`: further categories that are good news, or no news, where that depends on the formula."""
     truth: Mapping[str, bool | None] = field(default_factory=dict)
     reads_files: bool = False
     """A formula may be the name of a file in quotes, relative to the spec's own, that has the text to parse."""
@@ -107,6 +113,14 @@ class Logic:
     """`explain(formula, alphabet, word, times)`: which parts of the formula changed their value at which event of the
     word, in order; `times` has the time of each event where there is one."""
 
-    def severity(self, category: str) -> Severity:
-        """The severity of a handled category when the spec gives none."""
-        return Severity.NOTE if category in self.notes else Severity.ERROR
+    def severity(self, category: str, formula: object) -> Severity:
+        """The severity of a handled category of a formula when the spec gives none."""
+        return Severity.NOTE if category in self.good(formula) else Severity.ERROR
+
+    def good(self, formula: object) -> frozenset[str]:
+        """The categories of a formula that are not bad news."""
+        return self.notes if self.acceptable is None else self.notes | self.acceptable(formula)
+
+    def usual_goal(self, formula: object) -> frozenset[str]:
+        """What a formula reports if nobody handles anything."""
+        return frozenset(self.default_goal) or self.categories(formula) - self.good(formula)

@@ -52,4 +52,9 @@ MESSAGES: dict[str, str] = {
     "LOGIC-082": "Warning: nothing can fit a pattern or satisfy a guard.",
     "LOGIC-083": "Warning: some events end the monitoring without a result.",
     "LOGIC-084": "Warning: a variable is bound, and nothing reads it.",
+    "LOGIC-090": "Warning: a guard assigns to a variable, which has no effect.",
+    "LOGIC-091": "Warning: a state cannot be reached.",
+    "LOGIC-092": "Warning: a final state has transitions, which are never taken.",
+    "LOGIC-093": "Warning: a transition has neither a success nor a failure end, so it is never taken.",
+    "LOGIC-094": "Warning: a value of an event hides a variable of the same name.",
 }

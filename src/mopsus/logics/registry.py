@@ -49,7 +49,9 @@ def check_logic(name: str, found: Any, origin: str) -> Logic:  # noqa: ANN401 - 
     if found.alphabet is not None:
         _check_callable(name, origin, "alphabet", found.alphabet, 1)
     _check_names(name, origin, "default_goal", found.default_goal, tuple)
-    if not found.default_goal:
+    if found.acceptable is not None:
+        _check_callable(name, origin, "acceptable", found.acceptable, 1)
+    elif not found.default_goal:
         raise _bad_plugin(name, origin, "has an empty 'default_goal'")
     _check_names(name, origin, "notes", found.notes, frozenset)
     if not isinstance(found.truth, Mapping) or any(

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
         TimedMachine,
         TimedOperator,
     )
-    from mopsus.model.value import ObjectRef, Scalar, Value
+    from mopsus.model.value import Address, ObjectRef, Scalar, Value
     from mopsus.model.verdict import Step, Verdict, WitnessEvent
 
 __all__ = [
@@ -50,6 +50,7 @@ __all__ = [
     "TIMED_VERDICTS",
     "UNTIMED",
     "Acceptance",
+    "Address",
     "Atom",
     "BindingMode",
     "CaretMachine",
@@ -116,7 +117,7 @@ if not TYPE_CHECKING:  # a type checker must see the names above, and no others
             "symbolic": "SymbolicMachine",
             "term": "Atom Pid Reference",
             "timed": "DISORDERED FormulaPart TIMED_VERDICTS TimedKind TimedMachine TimedOperator UNTIMED",
-            "value": "ObjectRef Scalar Value",
+            "value": "Address ObjectRef Scalar Value",
             "verdict": "Step Verdict WitnessEvent",
         },
     )

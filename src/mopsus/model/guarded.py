@@ -7,6 +7,7 @@ environment.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ from mopsus.model.spec import Code
 if TYPE_CHECKING:
     from mopsus.model.drawing import Drawing
 
+_SHORT = 40
 INITIAL = "init"
 """The name of the state that every instance without a parent begins in."""
 
@@ -39,6 +41,8 @@ class End:
     block: Code | None = None
     action: str | None = None
     target: str | None = None
+    returned: tuple[str, ...] = ()
+    """The states that the block returns as it is written, for drawings; it may compute others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,15 @@ class Transition:
     guard: Code | None = None
     success: End | None = None
     failure: End | None = None
+
+    def labels(self) -> Iterator[tuple[str, End]]:
+        """Its ends, each with what a drawing says of when it is taken: the event, and a guard that is short."""
+        text = self.guard.text.strip() if self.guard is not None else ""
+        short = text.removeprefix("return ") if "\n" not in text and len(text) < _SHORT else "guard"
+        if self.success is not None:
+            yield f"{self.event} [{short}]" if self.guard is not None else self.event, self.success
+        if self.failure is not None:
+            yield f"{self.event} [else]", self.failure
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +101,9 @@ class GuardedMachine(Machine):
         edges: dict[tuple[int, str, int], None] = {}
         for number, state in enumerate(self.states):
             for transition in state.transitions:
-                for end in filter(None, (transition.success, transition.failure)):
-                    edges[number, transition.event, numbers.get(end.target or state.name, number)] = None
+                for label, end in transition.labels():
+                    for target in (end.target or state.name, *end.returned):
+                        edges[number, label, numbers[target]] = None
         return Drawing(
             nodes=tuple(
                 Node(state.name, state.acceptance.value, state.acceptance is Acceptance.NON_ACCEPTING)

@@ -13,6 +13,8 @@ from enum import StrEnum
 class PlaceKind(StrEnum):
     """What happens at a place, and what `Place.what` names."""
 
+    __hash__ = str.__hash__  # places are looked up at every arrival, and the one of enumerations is slow
+
     CALL = "call"
     """A function is entered, its prologue done; `after`: it returns. `what` is the function: `f`, `Class.method`,
     `ns::f`."""
@@ -73,6 +75,11 @@ class Reading:
     index: int = 0
     inner: Reading | None = None
     type: str | None = None
+
+    def is_code(self) -> bool:
+        """Does it evaluate an expression, which may do anything?"""
+        code = self.kind in (ReadingKind.EXPRESSION, ReadingKind.PYTHON)
+        return code or (self.inner is not None and self.inner.is_code())
 
 
 class Unavailable:

@@ -24,4 +24,13 @@ class ObjectRef:
         return f"{self.type}#{self.serial} {self.text}"
 
 
+class Address(int):
+    """An integer that is a place in memory, shown as those are. To a monitor it is the integer."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return hex(self)
+
+
 Value: TypeAlias = "Scalar | ObjectRef | tuple[Value, ...] | list[Value] | dict[Value, Value]"

@@ -1,7 +1,20 @@
 """Stage 3: the engine: parametric monitors over the native core."""
 
+from mopsus.monitor.checkpoint import Checkpoint
+from mopsus.monitor.errors import ClosedError, MonitorError, ValuesError
 from mopsus.monitor.instance import Instance
 from mopsus.monitor.messages import MESSAGES
-from mopsus.monitor.monitor import ClosedError, Monitor, MonitorError, Stats, ValuesError
+from mopsus.monitor.monitor import Monitor, Stats
+from mopsus.monitor.slices import Slice
 
-__all__ = ["MESSAGES", "ClosedError", "Instance", "Monitor", "MonitorError", "Stats", "ValuesError"]
+__all__ = [
+    "MESSAGES",
+    "Checkpoint",
+    "ClosedError",
+    "Instance",
+    "Monitor",
+    "MonitorError",
+    "Slice",
+    "Stats",
+    "ValuesError",
+]

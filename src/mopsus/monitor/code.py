@@ -24,10 +24,11 @@ class Compiler:
     def __init__(self, spec: Spec) -> None:
         self._parameters = tuple(parameter.name for parameter in spec.parameters)
         self._variables = frozenset(variable.name for variable in spec.variables) - set(self._parameters)
-        self._namespace: dict[str, Any] = {"__name__": f"mopsus.spec.{spec.name}"}
+        self.namespace: dict[str, Any] = {"__name__": f"mopsus.spec.{spec.name}"}
+        """What the spec's imports have brought."""
         for statement in spec.imports:
             file = statement.span.file if statement.span else "<spec>"
-            exec(compile(statement.text, file, "exec"), self._namespace)
+            exec(compile(statement.text, file, "exec"), self.namespace)
 
     def expression(self, code: Code) -> Function:
         """The value of an expression."""
@@ -49,7 +50,7 @@ class Compiler:
         ast.fix_missing_locations(tree)
         ast.increment_lineno(tree, code.span.line - 1 if code.span else 0)
         scope: dict[str, Any] = {}
-        exec(compile(tree, code.span.file if code.span else "<spec>", "exec"), self._namespace, scope)
+        exec(compile(tree, code.span.file if code.span else "<spec>", "exec"), self.namespace, scope)
         made = scope["spec_code"]
         return lambda instance, values: made(instance, *values)
 

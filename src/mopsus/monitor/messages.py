@@ -9,4 +9,6 @@ MESSAGES = {
     "MONITOR-006": "A snapshot was asked for that cannot be plain data.",
     "MONITOR-007": "The monitor is closed: it takes no events any more.",
     "MONITOR-008": "An argument of a monitor is not what it should be.",
+    "MONITOR-009": "A property in efsm stands together with what it cannot be combined with.",
+    "MONITOR-010": "A slice cannot be put into that state, or the monitor not be changed at this moment.",
 }

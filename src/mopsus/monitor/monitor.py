@@ -11,45 +11,41 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from mopsus import _core
 from mopsus.logics import CompiledSpec, compile_spec, load_logic
 from mopsus.logics.reset import may_reset
-from mopsus.model import MopsusError, ObjectRef, Scalar, Spec, SymbolicMachine, TraceError, Value, Verdict, WitnessEvent
+from mopsus.model import (
+    Change,
+    GuardedMachine,
+    Scalar,
+    Spec,
+    SymbolicMachine,
+    Value,
+    Verdict,
+    WitnessEvent,
+)
+from mopsus.monitor import guarded
+from mopsus.monitor.checkpoint import Checkpoint, Variables
 from mopsus.monitor.code import Compiler, Function
+from mopsus.monitor.consent import reads_data, refuse_code
+from mopsus.monitor.errors import MonitorError, ValuesError
 from mopsus.monitor.instance import Instance
 from mopsus.monitor.plan import make_plan
+from mopsus.monitor.reading import bad_row, read_place, shown
+from mopsus.monitor.slices import Needs, Slice, read_binding, read_slices, table_state
 from mopsus.monitor.symbolic import read_steps
 
 OnVerdict: TypeAlias = "Callable[[Verdict], object]"
+OnChange: TypeAlias = "Callable[[Change], object]"
+OnUnmatched: TypeAlias = "Callable[[str, Mapping[str, object]], object]"
 
+_T = TypeVar("_T")
 _SNAPSHOT_VERSION = 1
 _LONGEST_HISTORY = 65536
 _ONE_SPEC = "take one from `mopsus.load(file)` by its name"
-_REPR_LIMIT = 80
 _log = logging.getLogger("mopsus")
-
-
-class MonitorError(MopsusError):
-    """A monitor cannot do what it was asked."""
-
-    code = "MONITOR-002"
-
-
-class ValuesError(MonitorError):
-    """The values given with an event are not those of its parameters."""
-
-    code = "MONITOR-003"
-
-
-class ClosedError(MonitorError):
-    """The monitor takes no events any more."""
-
-    code = "MONITOR-007"
-
-
-_core.use_errors(closed=ClosedError, values=ValuesError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,18 +99,28 @@ class Monitor:
         compiled = spec if isinstance(spec, CompiledSpec) else compile_spec(spec)
         self.spec = compiled.spec
         if not allow_code:
-            _refuse_code(compiled)
+            refuse_code(compiled)
         self.verdicts: list[Verdict] = []
         self._on_verdict = on_verdict if on_verdict is not None else self.verdicts.append
         self._plan = make_plan(compiled)
         self._machines = compiled.machines
-        self._reads_data = any(isinstance(machine, SymbolicMachine) for machine in compiled.machines)
+        self._reads_data = any(map(reads_data, compiled.machines))
         self._severities = compiled.severities
-        self._truths = [load_logic(each.logic).truth for each in self.spec.properties]
+        self._truths = [
+            load_logic(each.logic).truth or machine.truth
+            for each, machine in zip(self.spec.properties, compiled.machines, strict=True)
+        ]
         self._numbers = {event.name: k for k, event in enumerate(self.spec.events)}
         self._restored: Counter[str] = Counter()
         self._faults = 0
         self._known_faults: set[tuple[str, int, str]] = set()
+        self._needs = Needs(compiled)
+        self._copies: Variables | None = None  # while a checkpoint is taken or put back
+        self._initialized: dict[str, Any] | None = None  # for environments that are restored
+        self._on_change: OnChange | None = None
+        self._on_unmatched: OnUnmatched | None = None
+        self.on_fault: Callable[[BaseException], object] | None = None
+        """Told of every error in code of the spec, which is logged otherwise."""
         self._compile_code()
         self._core = self._make_core(history)
 
@@ -175,7 +181,7 @@ class Monitor:
         except ValueError as error:
             raise MonitorError(str(error), code="MONITOR-004") from error
         if bad is not None:
-            raise _bad_row(source, *bad)
+            raise bad_row(source, *bad)
 
     def row(
         self,
@@ -203,10 +209,10 @@ class Monitor:
         declared = self.spec.events[number]
         for name in declared.parameters:
             if values.get(name) is None:
-                raise _bad_row(source, "null" if name in values else "missing", row or 0, name, event, "")
+                raise bad_row(source, "null" if name in values else "missing", row or 0, name, event, "")
         for name in declared.fields if self._reads_data else ():
             if name not in values:
-                raise _bad_row(source, "missing", row or 0, name, event, "")
+                raise bad_row(source, "missing", row or 0, name, event, "")
         given = tuple(values.get(name) for name in declared.parameters + declared.fields)
         place = location if location is not None else source
         self._core.row(number, given, time, thread, place, location is None, row or 0)
@@ -273,6 +279,94 @@ class Monitor:
             raise MonitorError(f"the snapshot is damaged: {error}", code="MONITOR-005") from error
         self._restored = Counter(data.get("verdicts", {}))
 
+    # ---- slices ----
+
+    @property
+    def on_change(self) -> OnChange | None:
+        """Called with every transition that a slice of a guarded machine takes, before the verdicts of the event."""
+        return self._on_change
+
+    @on_change.setter
+    def on_change(self, listener: OnChange | None) -> None:
+        self._on_change = listener
+        self._listen()
+
+    @property
+    def on_unmatched(self) -> OnUnmatched | None:
+        """Called with the name and values of every event that no slice of a guarded machine took."""
+        return self._on_unmatched
+
+    @on_unmatched.setter
+    def on_unmatched(self, listener: OnUnmatched | None) -> None:
+        self._on_unmatched = listener
+        self._listen()
+
+    def needed(self) -> frozenset[str]:
+        """The events that can matter now; whoever makes events need not make others. The same object while nothing has
+        changed."""
+        return self._needs.of(self._core.occupied())
+
+    def slices(self) -> list[Slice]:
+        """Every slice, in the order in which they were made; of other machines, the instances that can still report."""
+        names = tuple(prop.name for prop in self.spec.properties)
+        if self._guarded:
+            return list(read_slices(self._core.slices(), names, self._machines, self._plan.parameters))
+        return [
+            Slice(name, read_binding(self._plan.parameters, values, kinds), table_state(machine, state), {})
+            for values, kinds, _, states in self._core.instances()
+            for name, machine, state in zip(names, self._machines, states, strict=True)
+        ]
+
+    def put(self, slice: Slice, state: str) -> None:
+        """Let a slice of a guarded machine be in this state from now on. Nothing runs, and nothing is reported."""
+        machine = self._machines[[prop.name for prop in self.spec.properties].index(slice.property)]
+        if not isinstance(machine, GuardedMachine):
+            raise MonitorError(f"the states of `{slice.property}` cannot be set", code="MONITOR-010")
+        names = [each.name for each in machine.states]
+        if state not in names:
+            near = difflib.get_close_matches(state, names, 1)
+            hint = f"did you mean `{near[0]}`?" if near else f"its states are {', '.join(names)}"
+            raise MonitorError(f"`{slice.property}` has no state `{state}`", hint=hint, code="MONITOR-010")
+        if not self._outside(lambda: self._core.put(slice.reference, names.index(state))):
+            raise MonitorError("the slice is no longer there", hint="ask `slices()` again", code="MONITOR-010")
+
+    def use_functions(self, namespace: dict[str, Any]) -> None:
+        """Let the code of guarded machines find functions and other names here, as they are at that moment.
+
+        Before the first event: `initialization` runs when the first slice is made.
+        """
+        self._names = guarded.names(self._imported, namespace)
+        self._core.use_names(self._names)
+
+    def checkpoint(self) -> Checkpoint:
+        """The state as it is now, for `rewind`. Variables are copied in depth; objects that parameters are bound to are
+        kept alive."""
+        self._copies = variables = Variables()
+        try:
+            return Checkpoint(self._outside(self._core.checkpoint), variables)
+        finally:
+            self._copies = None
+
+    def rewind(self, checkpoint: Checkpoint) -> None:
+        """Be again as at a checkpoint of this monitor, as often as one likes. Verdicts already told stay told."""
+        self._copies = checkpoint.variables.copy()
+        try:
+            self._outside(lambda: self._core.rewind(checkpoint.core))
+        finally:
+            self._copies = None
+
+    def _outside(self, do: Callable[[], _T]) -> _T:
+        """What cannot be done while an event is being handled."""
+        try:
+            return do()
+        except RuntimeError as error:
+            hint = "do it when the event is done, for instance in `on_change`"
+            raise MonitorError(
+                "a monitor cannot be changed from within a guard, block or action", hint=hint, code="MONITOR-010"
+            ) from error
+        except ValueError as error:
+            raise MonitorError(str(error), code="MONITOR-006") from error
+
     def close(self) -> None:
         """Stop watching: no event is taken any more, no object is watched any more."""
         self._core.close()
@@ -305,6 +399,8 @@ class Monitor:
         codes = [each.code for prop in spec.properties for each in prop.handlers if each.code is not None]
         self._resets = any(map(may_reset, codes))
         compiler = Compiler(spec)
+        self._imported = compiler.namespace
+        self._names = guarded.names(self._imported, None)
         self._initials = [(variable.name, compiler.expression(variable.initial)) for variable in spec.variables]
         self._conditions = [compiler.expression(each.condition) if each.condition else None for each in spec.events]
         self._actions = [compiler.statements(each.action) if each.action else None for each in spec.events]
@@ -316,6 +412,8 @@ class Monitor:
     def _make_core(self, history: int) -> _core.Monitor:
         modifiers = self.spec.modifiers
         variables = bool(self.spec.variables)
+        self._guarded = any(isinstance(machine, GuardedMachine) for machine in self._machines)
+        saved = variables or self._guarded
         return _core.Monitor(
             parameters=self._plan.parameters,
             modes=[parameter.by or "" for parameter in self.spec.parameters],
@@ -332,9 +430,17 @@ class Monitor:
             report=self._report,
             admit=self._admit,
             fork=self._fork if variables else None,
-            save=_save_variables if variables else None,
-            load=self._load_variables if variables else None,
+            save=self._save_variables if saved else None,
+            load=self._load_variables if saved else None,
             fault=self._fault,
+            codes=[code.compile() for code in self._plan.codes],
+            names=self._names,
+        )
+
+    def _listen(self) -> None:
+        self._core.listen(
+            self._changed if self._on_change is not None else None,
+            self._unmatched if self._on_unmatched is not None else None,
         )
 
     def _verdict_counts(self, core: Mapping[str, Any]) -> Counter[str]:
@@ -364,7 +470,18 @@ class Monitor:
             setattr(instance, name, initial(instance, (None,) * len(self._plan.parameters)))
         return instance
 
-    def _load_variables(self, text: str) -> Instance:
+    def _save_variables(self, variables: Any) -> str:  # noqa: ANN401 - an environment or an `Instance`
+        if self._copies is not None:
+            return self._copies.put(variables)
+        return json.dumps(guarded.plain(variables) if self._guarded else variables.variables())
+
+    def _load_variables(self, text: str) -> Any:  # noqa: ANN401 - an environment or an `Instance`
+        if self._copies is not None:
+            return self._copies.get(text)
+        if self._guarded:
+            if self._initialized is None:
+                self._initialized = guarded.initialized(self._plan.codes, self._names)
+            return guarded.revived(self._initialized, json.loads(text))
         instance = Instance(self)
         vars(instance).update(json.loads(text))
         return instance
@@ -378,7 +495,7 @@ class Monitor:
         stamp: _core.Stamp,
     ) -> bool:
         instance = user if user is not None else Instance(self)
-        instance._reference, instance.verdict, instance.location = reference, None, _place(stamp)[2]
+        instance._reference, instance.verdict, instance.location = reference, None, read_place(stamp)[2]
         condition, action = self._conditions[event], self._actions[event]
         if condition is not None and not condition(instance, values):
             return False
@@ -388,6 +505,37 @@ class Monitor:
             except Exception as error:
                 self._fault(error)
         return True
+
+    def _changed(
+        self,
+        prop: int,
+        old: int,
+        new: int,
+        transition: int,
+        success: bool,
+        values: tuple[Any, ...],
+        kinds: str,
+        serials: tuple[int, ...],
+    ) -> None:
+        machine = self._machines[prop]
+        assert isinstance(machine, GuardedMachine)
+        assert self._on_change is not None
+        left = machine.states[old]
+        self._on_change(
+            Change(
+                self.spec.properties[prop].name,
+                read_binding(self._plan.parameters, values, kinds),
+                left.name,
+                machine.states[new].name,
+                left.transitions[transition],
+                "success" if success else "failure",
+            )
+        )
+
+    def _unmatched(self, event: int, values: tuple[object, ...]) -> None:
+        assert self._on_unmatched is not None
+        declared = self.spec.events[event]
+        self._on_unmatched(declared.name, dict(zip(declared.names, values, strict=True)))
 
     def _report(
         self,
@@ -408,7 +556,7 @@ class Monitor:
         machine = self._machines[prop]
         name = self._plan.categories[prop][category]
         binding = self._binding(values, states, serials)
-        row, time, location = _place(stamp)
+        row, time, location = read_place(stamp)
         verdict = Verdict(
             spec=self.spec.name,
             property=declared.name,
@@ -421,7 +569,7 @@ class Monitor:
             witness=tuple(self._witness(number, at, binding) for number, at in past),
             severity=self._severities[declared.name, name],
             row=row,
-            steps=read_steps(steps, machine, declared.formula, self.spec.events, _place)
+            steps=read_steps(steps, machine, declared.formula, self.spec.events, read_place)
             if isinstance(machine, SymbolicMachine)
             else (),
         )
@@ -438,14 +586,14 @@ class Monitor:
 
     def _binding(self, values: tuple[Any, ...], states: str, serials: tuple[int, ...]) -> dict[str, Value]:
         return {
-            parameter: _shown(value, state, serial)
+            parameter: shown(value, state, serial)
             for parameter, value, state, serial in zip(self._plan.parameters, values, states, serials, strict=True)
             if state != "u"
         }
 
     def _witness(self, event: int, stamp: _core.Stamp, binding: Mapping[str, Value]) -> WitnessEvent:
         declared = self.spec.events[event]
-        row, time, location = _place(stamp)
+        row, time, location = read_place(stamp)
         return WitnessEvent(declared.name, {name: binding[name] for name in declared.parameters}, location, time, row)
 
     def _fault(self, error: BaseException) -> None:
@@ -453,66 +601,12 @@ class Monitor:
         frames = traceback.extract_tb(error.__traceback__)
         where = (frames[-1].filename, frames[-1].lineno or 0) if frames else ("", 0)
         key = (*where, type(error).__name__)
-        if key not in self._known_faults:
+        if self.on_fault is not None:
+            self.on_fault(error)
+        elif key not in self._known_faults:
             self._known_faults.add(key)
             _log.error("fault in a monitor of %s", self.spec.name, exc_info=error)
 
 
 # An event sent by name comes from the line that calls `emit`.
 _core.hide(Monitor.emit.__code__)
-
-
-def _refuse_code(compiled: CompiledSpec) -> None:
-    spec = compiled.spec
-    has = (
-        any(event.action or event.condition for event in spec.events)
-        or any(handler.code for prop in spec.properties for handler in prop.handlers)
-        or any(isinstance(machine, SymbolicMachine) and machine.has_code() for machine in compiled.machines)
-        or spec.variables
-        or spec.imports
-    )
-    if has:
-        raise MonitorError(
-            f"`{spec.name}` contains Python code",
-            hint="allow code only for specifications that you trust",
-            code="MONITOR-001",
-        )
-
-
-def _place(stamp: _core.Stamp) -> tuple[int | None, int | float | None, str | None]:
-    number, time, location, is_source = stamp
-    row = number or None
-    if is_source and row is not None:
-        location = f"{location}:{row}"
-    return row, time, location
-
-
-def _shown(value: object, state: str, serial: int) -> Value:
-    """A value as the core gives it: `s`calar, `o`bject, or the type's name of an object that is `d`ead."""
-    if state == "s":
-        return cast(Value, value)
-    if state == "d":
-        return ObjectRef(str(value), serial, "<no longer there>")
-    try:
-        text = repr(value)
-    except Exception as error:
-        text = f"<repr failed: {type(error).__name__}>"
-    return ObjectRef(type(value).__name__, serial, text if len(text) <= _REPR_LIMIT else text[: _REPR_LIMIT - 1] + "…")
-
-
-def _save_variables(instance: Instance) -> str:
-    return json.dumps(instance.variables())
-
-
-def _bad_row(source: str, why: str, row: int, column: str, event: str, type_: str) -> TraceError:
-    messages = {
-        "null": (f"event `{event}` has no value for `{column}`", "give one, or skip bad rows"),
-        "missing": (f"there is no column `{column}`, which event `{event}` needs", "add it, or name it by `bind`"),
-        "type": (f"column `{column}` has an unsupported type (Arrow format `{type_}`)", "cast it to text"),
-        "no-event": ("the row names no event", "fill the column `event`, or skip such rows"),
-        "dictionary": (f"column `{column}` refers outside of its dictionary", "the data is damaged"),
-    }
-    message, hint = messages[why]
-    if why == "missing" and column == "event":
-        message = "there is no column `event`"
-    return TraceError(message, file=source, row=row or None, column=column, hint=hint)

@@ -8,10 +8,11 @@ from math import ceil, floor
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from mopsus.logics import CompiledSpec
-from mopsus.model import Machine, Spec, TableMachine
+from mopsus.model import GuardedMachine, Machine, Spec, TableMachine
 
 if TYPE_CHECKING:
     from mopsus.model import CaretMachine, RewriteMachine, StackMachine, TimedMachine, TimedOperator
+    from mopsus.monitor.guarded import PlannedCode
 
 Mask: TypeAlias = int
 EventArgs: TypeAlias = "tuple[str, list[int], bool, bool, list[Mask], list[str]]"
@@ -28,6 +29,8 @@ class Plan:
     machines: tuple[MachineArgs, ...]
     categories: tuple[tuple[str, ...], ...]
     """By property: the category that each number of its machine stands for."""
+    codes: tuple[PlannedCode, ...] = ()
+    """The Python of guarded machines."""
 
 
 def make_plan(compiled: CompiledSpec) -> Plan:
@@ -42,6 +45,11 @@ def make_plan(compiled: CompiledSpec) -> Plan:
         creation = frozenset()  # nothing can ever be reported
     unions = _unions(masks.values())
     categories = tuple(tuple(sorted(machine.goal)) for machine in machines)
+    if any(isinstance(machine, GuardedMachine) for machine in machines):
+        laid_out, codes = _guarded(compiled, categories)
+    else:
+        laid_out = tuple(map(_machine, machines, categories, [masks] * len(machines))) if machines else (_raw(masks),)
+        codes = ()
     return Plan(
         tuple(number),
         tuple(
@@ -55,9 +63,27 @@ def make_plan(compiled: CompiledSpec) -> Plan:
             )
             for event in spec.events
         ),
-        tuple(map(_machine, machines, categories, [masks] * len(machines))) if machines else (_raw(masks),),
+        laid_out,
         categories or ((),),
+        codes,
     )
+
+
+def _guarded(
+    compiled: CompiledSpec, categories: tuple[tuple[str, ...], ...]
+) -> tuple[tuple[MachineArgs, ...], tuple[PlannedCode, ...]]:
+    """The machines of a spec whose slices begin as copies of others, and their code."""
+    from mopsus.monitor.guarded import check, lay_out
+
+    check(compiled)
+    values = {event.name: event.names for event in compiled.spec.events}
+    codes: list[PlannedCode] = []
+    machines = tuple(
+        ("guarded", lay_out(machine, {category: k for k, category in enumerate(known)}, values, codes))
+        for machine, known in zip(compiled.machines, categories, strict=True)
+        if isinstance(machine, GuardedMachine)
+    )
+    return machines, tuple(codes)
 
 
 def _has_code(spec: Spec) -> bool:

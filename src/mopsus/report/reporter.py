@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, TextIO, TypeAlias
 
 from mopsus.model import Machine, Spec, Verdict
 from mopsus.model.verdict import HISTORY
+from mopsus.plugins import Plugins
 from mopsus.report.messages import ReportError
 from mopsus.report.output import Output
 
@@ -131,32 +131,20 @@ def open_report(name: str, destination: Destination, options: Options | None = N
 
 def load_format(name: str) -> Format:
     """The format of that name, built in or installed; `ReportError` if there is none or it is broken."""
-    if name in BUILT_IN:
-        found: object = import_module(BUILT_IN[name]).FORMAT
-    else:
-        found = _load_installed(name)
-    if not isinstance(found, Format):
-        raise ReportError(f"report format '{name}' is not a mopsus.report.Format", code="REPORT-003")
-    return found
+    return _FORMATS.load(name)
 
 
 def format_names() -> tuple[str, ...]:
     """Every format's name: the built-in ones first, then those of installed packages."""
-    from importlib.metadata import entry_points  # slow; only for lists and for names that are not ours
-
-    return (*BUILT_IN, *sorted({point.name for point in entry_points(group=GROUP)} - set(BUILT_IN)))
+    return _FORMATS.names()
 
 
-def _load_installed(name: str) -> object:
-    from importlib.metadata import entry_points
-
-    for point in entry_points(group=GROUP, name=name):
-        try:
-            return point.load()
-        except Exception as error:  # a plugin may fail in any way while it is imported
-            raise ReportError(
-                f"report format '{name}' ({point.value}) cannot be loaded: {error}", code="REPORT-003"
-            ) from error
-    raise ReportError(
-        f"there is no report format '{name}'", hint=f"choose one of: {', '.join(format_names())}", code="REPORT-002"
-    )
+_FORMATS = Plugins(
+    what="report format",
+    kind=Format,
+    group=GROUP,
+    built_in=BUILT_IN,
+    attribute="FORMAT",
+    missing=lambda message, hint: ReportError(message, hint=hint, code="REPORT-002"),
+    broken=lambda message: ReportError(message, code="REPORT-003"),
+)

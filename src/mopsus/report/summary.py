@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from mopsus.model import Diagnostic, MopsusError, Severity, Spec
-from mopsus.model.text import printable
+from mopsus.model.text import printable, short_path
 
 if TYPE_CHECKING:
     from mopsus.verdict import Ending, Groups
@@ -126,7 +126,7 @@ def summary_line(summary: Summary, groups: Groups) -> str:
         parts.append(f"{summary.suppressed:,} suppressed")
     if rate := show_rate(summary):
         parts.append(rate)
-    if summary.debugged is not None:
+    if summary.debugged is not None and (summary.error is None or summary.debugged.status is not None):
         parts.append(_end_of_program(summary.debugged))
     if summary.interrupted:
         parts.append("interrupted")
@@ -137,7 +137,7 @@ def summary_line(summary: Summary, groups: Groups) -> str:
 
 def _end_of_program(debugged: Debugged) -> str:
     if debugged.reason:
-        return f"stopped{f' at {printable(debugged.location)}' if debugged.location else ''}"
+        return f"stopped{f' at {printable(short_path(debugged.location))}' if debugged.location else ''}"
     if debugged.status is None:
         return "the program was left running"
     if debugged.status < 0:

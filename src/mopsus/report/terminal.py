@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from mopsus.model import Severity, Verdict, WitnessEvent
-from mopsus.model.text import default_message, printable, show_binding, show_place, show_time, source_of
+from mopsus.model.text import default_message, printable, short_path, show_binding, show_place, show_time, source_of
 from mopsus.report.output import Output
 from mopsus.report.reporter import Destination, Format, Options
 from mopsus.report.summary import PRESUMED, Debugged, Summary, count, summary_line
@@ -190,7 +190,7 @@ def _endings(endings: Sequence[Ending]) -> Iterator[RenderableType]:
 
 def _stop(debugged: Debugged) -> str:
     """Why and where a program was stopped."""
-    place = f" at {printable(debugged.location)}" if debugged.location else ""
+    place = f" at {printable(short_path(debugged.location))}" if debugged.location else ""
     frames = "".join(f"    {printable(frame, 200)}\n" for frame in debugged.backtrace)
     return f"stopped{place}: {printable(debugged.reason, 1000)}\n{frames}\n"
 

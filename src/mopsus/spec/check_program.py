@@ -11,6 +11,8 @@ from mopsus.spec.errors import Findings
 from mopsus.spec.pointcuts import PRIMITIVES
 from mopsus.spec.program import Branch
 
+_MOMENTS = frozenset({"line", "update", "signal", "throw", "catch"})
+"""What a debugger sees at one moment only."""
 _BIND_HINT = "bind it by target(…), args(…), or what names it: next(i), returning(x), raising(e), thread(t)"
 
 
@@ -45,6 +47,8 @@ def bound_names(spec: Spec, event: Event, case: Branch) -> Iterator[tuple[str, P
     for part in (*case.points, *positive):
         if part.kind == "args":
             yield from ((name, part) for name in part.argument.bound())
+        elif part.kind == "value":
+            yield from ((name, part) for name, _ in part.argument)
         elif (name := program.subject(part)) is not None and (_is_parameter(spec, name) or name in event.fields):
             yield name, part
 
@@ -68,16 +72,25 @@ def _broken(primitive: Pointcut) -> bool:
 def _check_names(spec: Spec, event: Event, findings: Findings) -> None:
     """A plain name in `target(…)` and the like is a parameter, or else must look like a class."""
     for part in _primitives(event.pointcut) if event.pointcut else ():
-        names = part.argument.bound() if part.kind == "args" and part.argument else (program.subject(part),)
-        for name in filter(None, names):
+        for name in filter(None, _named(part)):
             if name in event.names:
                 continue
             if _is_parameter(spec, name):
                 listed = ", ".join((*event.parameters, name))
                 message = f"event '{event.name}' does not list parameter '{name}'"
                 findings.error("SPEC-052", message, part.span, f"write {event.advice or 'before'}({listed})")
-            elif part.kind == "args" or not _looks_like_class(name):
+            elif part.kind in ("args", "value") or not _looks_like_class(name):
                 findings.unknown("SPEC-052", "parameter", name, event.names, part.span)
+
+
+def _named(part: Pointcut) -> tuple[str | None, ...]:
+    """The plain names in a primitive that may be those of parameters."""
+    match part.kind:
+        case "args":
+            return tuple(part.argument.bound())
+        case "value":
+            return tuple(name for name, _ in part.argument)
+    return (program.subject(part),)
 
 
 def _looks_like_class(name: str) -> bool:
@@ -100,7 +113,7 @@ def _check_points(event: Event, case: Branch, findings: Findings) -> bool:
 
 def _check_moment(event: Event, case: Branch, findings: Findings) -> None:
     point = case.points[0]
-    if event.advice is None and case.kind not in program.LIFES:
+    if event.advice is None and case.kind not in program.LIFES | _MOMENTS:
         listed = ", ".join(event.parameters)
         message = f"event '{event.name}' does not say when: before, after or around"
         findings.error("SPEC-049", message, event.span, f"write 'event {event.name} before({listed}) : …'")

@@ -37,7 +37,7 @@ from typing import Any, TypeVar, overload
 from mopsus.model import Code, Diagnostic, Event, Handler, Parameter, Property, Severity, Span, Spec, Variable
 from mopsus.spec.check import check_logic, check_spec, read_modifiers
 from mopsus.spec.errors import Findings, SpecError
-from mopsus.spec.formula import normalise
+from mopsus.spec.formula import normalise_as
 from mopsus.spec.parser import parse_pointcut, property_name
 from mopsus.spec.source import Source
 
@@ -288,7 +288,7 @@ class _ClassReader:
     def property(self, declared: property, logics: Collection[str] | None) -> Property:
         span = self.line_span(declared._line)
         check_logic(declared.logic, span, logics, self.findings)
-        formula, _ = normalise(declared.formula)
+        formula, _ = normalise_as(declared.logic, declared.formula)
         if not formula:
             self.findings.error("SPEC-009", f"property '{declared.logic}' has no formula", span, "write the formula")
         handlers = []

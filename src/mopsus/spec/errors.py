@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 from collections.abc import Iterable
 
 from mopsus.model import Diagnostic, MopsusError, Span
@@ -24,6 +25,12 @@ class SpecError(MopsusError):
 
     def __str__(self) -> str:
         return render_all(self.diagnostics)
+
+
+def refusal(code: str, message: str, span: Span | None, hint: str) -> SpecError:
+    """The error that something of a spec that is right cannot be used as it is; shows the line of its file."""
+    line = linecache.getline(span.file, span.line).rstrip("\n") if span is not None else ""
+    return SpecError([Diagnostic(code, message, span, hint, line)])
 
 
 class ArgumentError(MopsusError):

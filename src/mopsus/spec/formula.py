@@ -7,8 +7,10 @@ line stripped, runs of space as one space. A logic reports a fault as an offset 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 
 from mopsus.model import Property, Span
+from mopsus.spec.errors import Findings
 from mopsus.spec.source import Source
 
 COMMENT = r"//[^\n]*|/\*(?:(?!\*/).)*+\*/|#(?!\w)[^\n]*"
@@ -18,6 +20,9 @@ GAP = re.compile(rf"(?:\s|{COMMENT})+", re.DOTALL)
 
 STRING = r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'"
 """What is in quotes is not looked into: it may have runs of space, or what looks like a comment."""
+
+STATED = frozenset({"efsm"})
+"""Logics whose formulas have Python in braces, and a normal form of their own."""
 
 _PIECES = re.compile(rf"(?P<string>{STRING})|(?P<gap>{GAP.pattern})", re.DOTALL)
 _FORM_PIECES = re.compile(r"(?P<string>\"(?:[^\"\\]|\\.)*\"|'[^'\n]*')|(?P<gap>(?:\s|%[^\n]*)+)", re.DOTALL)
@@ -49,12 +54,47 @@ def _normalised(raw: str, pieces: re.Pattern[str]) -> tuple[str, list[int]]:
     return "".join(characters) + raw[at:], [*offsets, *range(at, len(raw))]
 
 
+def normalise_as(logic: str, raw: str) -> tuple[str, list[int]]:
+    """The normal form of a formula of a logic."""
+    if logic not in STATED:
+        return normalise(raw)
+    from mopsus.spec.prop.spec import normalise_states
+
+    return normalise_states(raw)
+
+
+def check_states(findings: Findings, start: int, end: int) -> None:
+    """Report what is wrong with such a formula, which stands between two places of the text."""
+    from mopsus.spec.prop.check import check_automaton
+    from mopsus.spec.prop.reader import read_formula
+
+    before = len(findings.errors)
+    automaton = read_formula(findings, start, end)
+    if len(findings.errors) == before:
+        check_automaton(automaton, findings)
+
+
+def comments_of_states(raw: str) -> tuple[tuple[int, str], ...]:
+    """The comments in a formula with a normal form of its own, with their offsets."""
+    from mopsus.spec.prop.spec import read_states
+
+    return read_states(raw)[0].comments
+
+
+def _normal_forms(prop: Property) -> Iterable[Callable[[str], tuple[str, list[int]]]]:
+    if prop.logic not in STATED:
+        return normalise, normalise_form
+    from mopsus.spec.prop.spec import formula_of_file, normalise_states
+
+    return normalise_states, formula_of_file
+
+
 def locate(prop: Property, source: Source, offset: int, length: int = 1) -> Span | None:
     """The place in `source`, the file that `prop` was read from, of a stretch of its formula."""
     if prop.span is None:
         return None
     raw = source.slice(prop.span)
-    for normalised in (normalise, normalise_form):
+    for normalised in _normal_forms(prop):
         text, offsets = normalised(raw)
         if text == prop.formula and offsets:
             break

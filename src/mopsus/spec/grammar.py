@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias, TypeVar
 from mopsus.model import Code, Event, Handler, Parameter, Pointcut, Property, Severity, Span, Variable
 from mopsus.spec import pytext
 from mopsus.spec.errors import ArgumentError, Findings
-from mopsus.spec.formula import normalise
+from mopsus.spec.formula import STATED, check_states, normalise_as
 from mopsus.spec.pointcuts import FOREIGN, PRIMITIVES, conjunction, conjuncts
 from mopsus.spec.scan import CLAUSES, KEYWORDS, Item, Lexeme
 
@@ -267,7 +267,9 @@ class _Reader:
         logic = self.tokens.need("WORD")
         self.tokens.need(":")
         formula = self.tokens.need("FORMULA")
-        text, _ = normalise(formula.text)
+        if logic.text in STATED:
+            check_states(self.findings, formula.start, formula.end)
+        text, _ = normalise_as(logic.text, formula.text)
         return Property(logic.text, logic.text, text, span=self.span(formula)), self.span(logic)
 
     # --- events

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 GROUP = "mopsus.logics"
 
 BUILT_IN: Mapping[str, str] = {
+    "efsm": "mopsus.logics.efsm:LOGIC",
     "fsm": "mopsus.logics.fsm:LOGIC",
     "ere": "mopsus.logics.ere:LOGIC",
     "ptltl": "mopsus.logics.ptltl:LOGIC",

@@ -8,14 +8,19 @@ import warnings
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mopsus.model import Code, Diagnostic, Event, Handler, Pointcut, Property, Severity, Span, Spec, Variable
 from mopsus.spec.check import check_logic, check_spec, check_unique_specs, read_modifiers
 from mopsus.spec.errors import Findings, SpecError
 from mopsus.spec.grammar import Meaning, Setting, read_header, read_item, read_pointcut, split_condition
 from mopsus.spec.hml.script import Script, is_script, make_spec, read_script
+from mopsus.spec.prop import is_property
 from mopsus.spec.scan import SETTINGS, Item, RawFile, RawSpec, scan, scan_pointcut
 from mopsus.spec.source import Source
+
+if TYPE_CHECKING:
+    from mopsus.spec.prop.tree import Automaton, Declared
 
 MAX_SIZE = 4 * 1024 * 1024
 """No specification is larger than this many characters; a file that is was named by mistake."""
@@ -29,7 +34,7 @@ class SpecFile:
     specs: dict[str, Spec]
     warnings: tuple[Diagnostic, ...]
     source: Source = field(repr=False)
-    layout: Layout | Script = field(repr=False)
+    layout: Layout | Script | Automaton[Declared] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,22 +69,27 @@ def load(path: str | os.PathLike[str]) -> dict[str, Spec]:
 
 def load_file(path: str | os.PathLike[str], *, logics: Collection[str] | None = None) -> SpecFile:
     """Like `load`, with the file's imports and warnings."""
+    return parse_file(read_text(path), os.fspath(path), logics=logics)
+
+
+def read_text(path: str | os.PathLike[str]) -> str:
+    """What a file says; `SpecError` if it cannot be read."""
     name = os.fspath(path)
     try:
-        text = Path(name).read_bytes().decode("utf-8")
+        return Path(name).read_bytes().decode("utf-8")
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise SpecError([Diagnostic("SPEC-029", f"cannot read {name}: {reason}")]) from None
     except UnicodeDecodeError as error:
         raise SpecError([_not_utf8(name, error)]) from None
-    return parse_file(text, name, logics=logics)
 
 
 def parse_file(text: str, filename: str = "<string>", *, logics: Collection[str] | None = None) -> SpecFile:
     """Like `parse`, with the text's imports and warnings.
 
-    A text whose file ends in `.hml` has forms about components. `logics` are the names that a property of any other may
-    begin with; by default those of the installed logics.
+    A text whose file ends in `.hml` has forms about components, one whose file ends in `.prop` is a property of a
+    debugged program. `logics` are the names that a property of any other may begin with; by default those of the
+    installed logics.
     """
     if len(text) > MAX_SIZE:
         message = f"{filename} has {len(text)} characters"
@@ -89,6 +99,13 @@ def parse_file(text: str, filename: str = "<string>", *, logics: Collection[str]
         script = read_script(findings)
         spec = make_spec(script, findings)
         return SpecFile((), {spec.name: spec}, findings.finish(), findings.source, script)
+    if is_property(filename):
+        from mopsus.spec.prop.reader import read_property  # few files are
+        from mopsus.spec.prop.spec import make_spec as make_property_spec
+
+        automaton = read_property(findings)
+        spec = make_property_spec(automaton, findings)
+        return SpecFile((), {spec.name: spec}, findings.finish(), findings.source, automaton)
     raw = scan(findings)
     reader = _Reader(findings, logics)
     imports = tuple(filter(None, map(reader.import_line, raw.imports)))

@@ -12,10 +12,13 @@ from collections.abc import Collection, Iterable, Sequence
 from mopsus.model import BindingMode, Code, Event, Handler, Modifiers, Parameter, Pointcut, Property, Spec, Variable
 from mopsus.spec import pytext
 from mopsus.spec.check import FLAGS
+from mopsus.spec.formula import STATED
 from mopsus.spec.hml.layout import format_script
 from mopsus.spec.hml.script import Script
 from mopsus.spec.parser import Layout, SpecLayout, parse_file
 from mopsus.spec.predicate import quote
+from mopsus.spec.prop.printer import print_file
+from mopsus.spec.prop.tree import Automaton
 from mopsus.spec.scan import Item, RawSpec
 
 _INDENT = "    "
@@ -31,6 +34,8 @@ def print_spec(spec: Spec) -> str:
 def format_file(text: str, filename: str = "<string>", *, logics: Collection[str] | None = None) -> str:
     """A whole file in canonical form, with its comments. Raises `SpecError` if it is wrong."""
     file = parse_file(text, filename, logics=logics)
+    if isinstance(file.layout, Automaton):
+        return print_file(file.layout, file.source.text)
     if isinstance(file.layout, Script):
         return format_script(file.layout, file.source.text)
     imports: list[str] = []
@@ -189,6 +194,8 @@ def _formula(prop: Property) -> list[str]:
     lines = prop.formula.split("\n")
     if len(lines) == 1:
         return [f"{prop.logic} : {prop.formula}"]
+    if prop.logic in STATED:
+        return [f"{prop.logic} :", *pytext.indent(prop.formula, _INDENT * 2).split("\n")]
     printed, depth = [f"{prop.logic} :"], 0
     for line in lines:
         closes = line[0] in ")]"

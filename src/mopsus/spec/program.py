@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from mopsus.model import Pointcut
@@ -24,9 +26,11 @@ SUBJECTS = frozenset({"iter", "next", "enter", "exit", "raising", "handling", "a
 GENERATORS = frozenset({"yielding", "resuming"})
 LIFES = frozenset({"startThread", "endThread", "endObject", "endProgram"})
 """Beginnings and ends; they happen at one moment, so that before and after are the same."""
-JOIN_POINTS = CALLS | ATTRIBUTES | ITEMS | SUBJECTS | GENERATORS | LIFES | {"new"}
+DEBUGGED = frozenset({"line", "write", "read", "access", "update", "syscall", "signal", "throw", "catch"})
+"""Points that only a debugger sees; see `debugging`."""
+JOIN_POINTS = CALLS | ATTRIBUTES | ITEMS | SUBJECTS | GENERATORS | LIFES | DEBUGGED | {"new"}
 CURRENT = frozenset({"thread", "task"})
-BINDINGS = frozenset({"target", "args"}) | CURRENT
+BINDINGS = frozenset({"target", "args", "value"}) | CURRENT
 RESTRICTIONS = frozenset({"within", "cflow", "threadName"})
 PROGRAM = JOIN_POINTS | BINDINGS | RESTRICTIONS
 
@@ -37,6 +41,8 @@ _PART = re.compile(r"[\w*]+")
 _SPACE = re.compile(r"\s*")
 _GLOB = re.compile(r"[\w*?]+(?:\.[\w*?]+)*")
 _NAME = re.compile(r"[^\W\d]\w*")
+_VARIABLE = re.compile(rf"[*&]*{_NAME.pattern}(?:(?:\.|->|::){_NAME.pattern}|\[\d+\])*")
+_QUOTED = re.compile(r"\"(?:[^\"\\\n]|\\.)+\"|'(?:[^'\\\n]|\\.)+'")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +54,19 @@ class Dotted:
 
     def __str__(self) -> str:
         return ".".join(part + "+" * (number == self.plus) for number, part in enumerate(self.parts))
+
+    def is_plain(self) -> bool:
+        """Is it written without quotes?"""
+        return all(map(_PART.fullmatch, self.parts))
+
+    @property
+    def text(self) -> str:
+        """How it is written: what is no dotted name, in quotes."""
+        if self.is_plain():
+            return str(self)
+        from mopsus.spec.predicate import quote  # which most patterns do not need
+
+        return quote(str(self))
 
 
 Pattern = tuple[Dotted, ...]
@@ -97,6 +116,16 @@ def is_program(pointcut: Pointcut | None) -> bool:
     if pointcut.kind == "exit":  # which is also something that components do
         return isinstance(pointcut.argument, tuple | None)
     return pointcut.kind in PROGRAM or any(map(is_program, pointcut.operands))
+
+
+def evaluates(pointcut: Pointcut | None) -> bool:
+    """Does whoever watches for it evaluate an expression, which may do anything, rather than look at variables?"""
+    if pointcut is None or pointcut.operands:
+        return pointcut is not None and any(map(evaluates, pointcut.operands))
+    if pointcut.kind == "value":
+        return any(reading.is_code() for _, reading in pointcut.argument or ())
+    variable = pointcut.kind in ("write", "read", "access", "update") and pointcut.argument is not None
+    return variable and _VARIABLE.fullmatch(pointcut.argument) is None
 
 
 def branches(pointcut: Pointcut) -> tuple[Branch, ...]:
@@ -200,10 +229,12 @@ def _pattern(text: str, *, empty: bool = False, last_plus: bool = True) -> tuple
             _refuse_signature(at)
             raise at.error(f"unexpected '{at.text[at.at]}'", _PATTERN_HINT)
         found.append(_dotted(at, last_plus))
-    return tuple(found), " | ".join(map(str, found))
+    return tuple(found), " | ".join(each.text for each in found)
 
 
 def _dotted(at: _Text, last_plus: bool) -> Dotted:
+    if (quoted := at.match(_QUOTED)) is not None:  # in another language than Python: "ns::f"
+        return Dotted((_literal(quoted) or quoted,))
     parts: list[str] = []
     plus: int | None = None
     while True:
@@ -238,7 +269,8 @@ def _refuse_signature(at: _Text) -> None:
         raise at.error("a name has no type before it", "write the name only, such as Table.open")
 
 
-def _member(text: str) -> tuple[Pattern, str]:
+def parse_member(text: str) -> tuple[Pattern, str]:
+    """What `call` and its like take, and how it is written."""
     return _pattern(text, last_plus=False)
 
 
@@ -313,14 +345,22 @@ def parse_globs(text: str) -> tuple[tuple[str, ...], str]:
 def _quoted(text: str) -> tuple[str, str]:
     from mopsus.spec.predicate import quote
 
-    try:
-        value = ast.literal_eval(text.strip() or "0")
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        value = None
-    if not isinstance(value, str):
+    value = _literal(text.strip())
+    if value is None:
         hint = 'write threadName("worker")'
         raise ArgumentError("'threadName' takes a text in quotes", length=max(1, len(text)), hint=hint)
     return value, quote(value)
+
+
+def _literal(text: str) -> str | None:
+    """What a string literal stands for."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            value = ast.literal_eval(text or "0")
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+    return value if isinstance(value, str) else None
 
 
 def _nothing(text: str) -> tuple[Pattern, str]:
@@ -357,11 +397,18 @@ def _flows(pointcut: Pointcut) -> bool:
     return pointcut.kind in CALLS or pointcut.kind == "within"
 
 
+def _debugged(kind: str, text: str) -> tuple[Any, str]:
+    from mopsus.spec.debugging import parse_argument  # for those who need it
+
+    return parse_argument(kind, text)
+
+
 def _register_all() -> None:
-    parsers: dict[str, Any] = dict.fromkeys(CALLS | ATTRIBUTES | GENERATORS, _member)
+    parsers: dict[str, Any] = dict.fromkeys(CALLS | ATTRIBUTES | GENERATORS, parse_member)
     parsers |= dict.fromkeys(ITEMS | SUBJECTS | LIFES | CURRENT, _subject)
     parsers |= {"target": _class, "new": _class, "args": _arguments, "within": parse_globs, "cflow": _nested}
     parsers |= {"threadName": _quoted, "endProgram": _nothing}
+    parsers |= {name: partial(_debugged, name) for name in (*DEBUGGED, "value")}
     for name in sorted(PROGRAM):
         register(Primitive(name, parsers[name], top_level=name in CURRENT))
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from mopsus.spec import pytext
 from mopsus.spec.diagnostics import suggest
 from mopsus.spec.errors import Findings
-from mopsus.spec.formula import COMMENT, GAP, STRING, normalise
+from mopsus.spec.formula import COMMENT, GAP, STATED, STRING, comments_of_states, normalise
 from mopsus.spec.pointcuts import PRIMITIVES
 
 KEYWORDS = ("creation", "event", "var")
@@ -33,11 +33,13 @@ _RESUME = re.compile(rf"^(?:[ \t]*+(?={_ITEM})|(?={_HEADER}))", re.MULTILINE)
 _AT_ITEM = re.compile(_ITEM)
 _AT_HEADER = re.compile(_HEADER)
 _AT_IMPORT = re.compile(r"(?:import|from)\b")
+_STOP = rf"(?P<stop>(?<!\w)@|\}}|^[ \t]*+(?={_ITEM})|^(?!state\b|initialization\b)(?={_HEADER}))|(?P<brace>\{{)"
 _FORMULA_STOP = re.compile(
-    rf"(?P<comment>{COMMENT})|(?P<unclosed>/\*)|(?P<string>{STRING})|(?P<bracket>[()\[\]])"
-    rf"|(?P<stop>(?<!\w)@|\}}|^[ \t]*+(?={_ITEM})|^(?={_HEADER}))|(?P<brace>\{{)",
+    rf"(?P<comment>{COMMENT})|(?P<unclosed>/\*)|(?P<string>{STRING})|(?P<bracket>[()\[\]])|{_STOP}",
     re.DOTALL | re.MULTILINE,
 )
+_STATES_STOP = re.compile(rf"(?P<comment>#[^\n]*)|{_STOP}", re.MULTILINE)
+"""The same for formulas of states, whose comments are those of Python."""
 _SLASH_COMMENT = re.compile(r"//|/\*")
 _SEMICOLON = re.compile(r"[ \t]*;")
 _ASSIGN = re.compile(r"(?<![=!<>])=(?!=)")
@@ -316,6 +318,9 @@ class _Scanner:
         gap = GAP.match(self.text, self.at)
         if _AT_ITEM.match(self.text, gap.end() if gap else self.at):
             return
+        if label[1] in STATED:
+            self.states(item)
+            return
         start = end = self.at
         depth = 0
         while stop := _FORMULA_STOP.search(self.text, end):
@@ -343,6 +348,20 @@ class _Scanner:
         if offsets:
             first, last = start + offsets[0], start + offsets[-1] + 1
             item.lexemes.append(Lexeme("FORMULA", self.text[first:last], first, last))
+
+    def states(self, item: Item) -> None:
+        """A formula of states, in which braces and comments are as in Python."""
+        start = end = self.at
+        while (stop := _STATES_STOP.search(self.text, end)) is not None and stop.lastgroup != "stop":
+            closed = stop.end() - 1 if stop.lastgroup == "comment" else pytext.closing(self.text, stop.start())
+            if closed is None:
+                self.at = stop.start()
+                self.unclosed("SPEC-003", item, "this '{' is never closed", "add '}'")
+                return
+            end = closed + 1
+        end = len(self.text) if stop is None else stop.start()
+        self.comments += [(start + at, text) for at, text in comments_of_states(self.text[start:end])]
+        self.raw("FORMULA", item, end)
 
     def inner_braces(self, at: int, depth: int) -> int | None:
         """Where the braces at `at` end, if they are part of a formula: in its brackets, or after `<`."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from mopsus.model import ObjectRef, Severity, Step, Value, Verdict, WitnessEvent
 from mopsus.model.term import Atom, Pid, Reference, String
-from mopsus.model.value import Scalar
+from mopsus.model.value import Address, Scalar
 
 _INT_BITS = 31
 """Larger integers are sent as text: not every carrier can send every one."""
@@ -102,6 +102,8 @@ def _pack_binding(binding: Mapping[str, Value]) -> dict[str, Any]:
 
 
 def _pack_value(value: Value) -> Any:  # noqa: ANN401 - plain data has no narrower type
+    if isinstance(value, Address):
+        return {"address": hex(value)}
     if type(value) is int and value.bit_length() >= _INT_BITS:
         return {"int": hex(value)}
     if type(value) in _PLAIN:
@@ -128,6 +130,8 @@ def _unpack_binding(data: Mapping[str, Any]) -> dict[str, Value]:
 def _unpack_value(data: Any) -> Value:  # noqa: ANN401 - plain data has no narrower type
     if isinstance(data, dict) and "int" in data:
         return int(data["int"], 16)
+    if isinstance(data, dict) and "address" in data:
+        return Address(data["address"], 16)
     if isinstance(data, dict) and "list" in data:
         return [_unpack_value(item) for item in data["list"]]
     if isinstance(data, dict) and "map" in data:

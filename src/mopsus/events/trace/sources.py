@@ -53,7 +53,7 @@ class UnreadableError(Exception):
         self.hint = hint
 
 
-def expand(arguments: Sequence[str], *, exclude: tuple[str, ...] = (".mop", ".hml")) -> list[Source]:
+def expand(arguments: Sequence[str], *, exclude: tuple[str, ...] = (".mop", ".hml", ".prop")) -> list[Source]:
     """The traces that the arguments name, in order.
 
     A folder stands for the files in it at any depth, sorted, without hidden ones and without those whose

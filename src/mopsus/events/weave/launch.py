@@ -11,9 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import CodeType, ModuleType
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
-from mopsus.events.weave.weaver import Weaver
 from mopsus.model import MopsusError
 
 F = TypeVar("F", bound=Callable[..., object])
@@ -44,10 +43,21 @@ class Ended:
     interrupted: bool = False
 
 
-def launch(program: Program, weaver: Weaver) -> Ended:
-    """Run a program to its end, its threads included, with everything woven that the weaver knows.
+class Watcher(Protocol):
+    """What watches a program while it runs: a `Weaver`, a debugger."""
 
-    The weaver is started when the program has been found, and stopped when it has ended. Errors of the program are
+    def start(self) -> object: ...
+
+    def main_code(self, source: bytes, path: str) -> CodeType:
+        """The code of the main program, ready to be watched."""
+
+    def stop(self, *, ended: bool = False) -> object: ...
+
+
+def launch(program: Program, watcher: Watcher) -> Ended:
+    """Run a program to its end, its threads included, with everything watched that the watcher knows.
+
+    It is started when the program has been found, and stopped when it has ended. Errors of the program are
     shown as Python shows them.
     """
     own = sys.modules["__main__"], list(sys.argv), list(sys.path)
@@ -56,23 +66,23 @@ def launch(program: Program, weaver: Weaver) -> Ended:
         module, path, code = _find(program)
         sys.argv = [path if program.is_module else program.name, *program.arguments]
         sys.modules["__main__"] = module
-        weaver.start()
+        watcher.start()
         try:
             with _ExitFunctions() as exits:
-                ended = _end(_execute(module, path, code, weaver), exits)
+                ended = _end(_execute(module, path, code, watcher), exits)
         finally:
-            weaver.stop(ended=True)
+            watcher.stop(ended=True)
         return ended
     finally:
         sys.modules["__main__"], sys.argv[:], sys.path[:] = own
         sys.excepthook = excepthook
 
 
-def _execute(module: ModuleType, path: str, code: CodeType | None, weaver: Weaver) -> Ended:
+def _execute(module: ModuleType, path: str, code: CodeType | None, watcher: Watcher) -> Ended:
     try:
         if code is None:
             with open(path, "rb") as file:  # not by pathlib: what that does would count as the program's doing
-                code = weaver.main_code(file.read(), path)
+                code = watcher.main_code(file.read(), path)
         exec(code, vars(module))
     except SystemExit as request:
         return Ended(_status(request))

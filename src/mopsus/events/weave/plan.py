@@ -20,6 +20,7 @@ from mopsus.events.weave.patterns import Scope
 from mopsus.model import Event, Pointcut, Spec
 from mopsus.spec import program
 from mopsus.spec.program import Arguments, Branch, Dotted, Pattern
+from mopsus.spec.woven import woven
 
 _ITEM_METHODS = {"getitem": "__getitem__", "setitem": "__setitem__", "delitem": "__delitem__"}
 _NAMING = program.JOIN_POINTS | program.CURRENT | {"target"}
@@ -407,7 +408,7 @@ class Cut:
 def make_cuts(spec: Spec, emit: Callable[[str], Callable[..., object]]) -> list[Cut]:
     """The cases of all events of a spec that are tied to points of a program."""
     cuts = []
-    for event in spec.events:
+    for event in map(woven, spec.events):
         if program.is_program(event.pointcut) and event.pointcut is not None:
             for case in program.branches(event.pointcut):
                 cut = Cut(spec, event, case, emit(event.name), moment_of(event))

@@ -27,6 +27,7 @@ from mopsus.model import MopsusError, Spec
 from mopsus.monitor import Monitor
 from mopsus.spec.component import about_components
 from mopsus.spec.program import is_program
+from mopsus.spec.woven import woven
 
 _log = logging.getLogger("mopsus")
 _Key: TypeAlias = "tuple[int, str, Operation]"
@@ -322,9 +323,10 @@ def _name(holder: object) -> str:
 
 
 def require_program_events(specs: Iterable[Spec]) -> None:
-    """Refuse specs of which none has an event at a point of a program or in its components: it would see nothing."""
+    """Refuse specs of which none has an event at a point of a program or in its components: it would see nothing.
+    So are events that only a debugger sees."""
     listed = list(specs)
-    watched = any(is_program(event.pointcut) for spec in listed for event in spec.events)
+    watched = any(is_program(woven(event).pointcut) for spec in listed for event in spec.events)
     if listed and not watched and not any(map(about_components, listed)):
         names = ", ".join(spec.name for spec in listed)
         raise WeaveError(

@@ -1,0 +1,483 @@
+// `Gate`: what the interpreter calls when code of a debugged program starts and returns.
+//
+// Events that only monitors hear of are sent from here, with no Python in between. All else is passed on to the
+// functions of `interactive/python` that know what to do, and so is everything that comes while one of them works in
+// another thread: they know how to wait. What their own thread does meanwhile is nobody's.
+#define Py_BUILD_CORE 1  // the values of a frame lie where only the interpreter itself looks
+#include "gate.hpp"
+
+#include <internal/pycore_frame.h>
+#include <structmember.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <new>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "taps.hpp"
+
+namespace mopsus::python {
+
+namespace {
+
+constexpr std::size_t kMost = 16;  // values of all events of some code at one moment
+constexpr int kResult = -1;
+
+// An event: whom to call, with what. Of each value the number of the argument, or `kResult`.
+struct Feed {
+    Owned emit;
+    std::vector<int> sources;
+    PyMonitor* monitor = nullptr;  // if it is an event of one
+    std::uint32_t place = 0;       // where it comes from, as the monitor knows it; 0: the line that runs then
+};
+
+struct Fed {
+    std::vector<Feed> before, after;
+};
+
+using Frame = _PyInterpreterFrame;
+
+// The values of events, until they are sent.
+class Values {
+public:
+    Values() = default;
+    Values(Values&& other) noexcept : values_(other.values_), count_(std::exchange(other.count_, 0)) {}
+    Values& operator=(Values&&) = delete;
+    ~Values() {
+        for (std::size_t k = 0; k < count_; ++k) Py_XDECREF(values_[k]);
+    }
+    // False if an argument has no value.
+    bool take(const std::vector<Feed>& feeds, const Frame* frame) {
+        for (const Feed& feed : feeds)
+            for (const int source : feed.sources) {
+                PyObject* value = source == kResult ? nullptr : frame->localsplus[source];
+                if (value == nullptr && source != kResult) return false;
+                values_[count_++] = Py_XNewRef(value);
+            }
+        return true;
+    }
+    bool send(const std::vector<Feed>& feeds, PyObject* result);
+    int traverse(visitproc visit, void* arg) const {
+        for (std::size_t k = 0; k < count_; ++k) Py_VISIT(values_[k]);
+        return 0;
+    }
+
+private:
+    std::array<PyObject*, kMost> values_;
+    std::size_t count_ = 0;
+};
+
+// What is done about some code.
+struct Known {
+    Owned code;                     // so that its address stays its own
+    std::shared_ptr<const Fed> fed;  // held by whoever serves it: an event may lead to its being taken away
+    bool ignored = false;           // nobody wants to know of it
+};
+
+constexpr std::size_t kRecent = 64;
+
+struct Recent {
+    PyObject* code = nullptr;
+    const Known* known = nullptr;
+};
+
+struct Gate {
+    PyObject_HEAD
+    PyObject *started, *returned, *unwound, *traced, *settle;  // functions of Python
+    unsigned long holder;                                      // the thread in which they work, or 0
+    char pending;                                              // an event wants the program to stop
+    char stepping;                                             // everything is to be passed on
+    std::unordered_map<PyObject*, Known> known;
+    Recent recent[kRecent];
+    std::unordered_map<const Frame*, Values> calls;  // what was taken for the return
+};
+
+Gate* as_gate(PyObject* object) { return reinterpret_cast<Gate*>(object); }
+
+enum class Turn { Ours, Nobodys, Passed };
+
+// May events be sent from here, now?
+Turn turn(const Gate* gate) {
+    if (gate->holder == 0) return Turn::Ours;
+    return gate->holder == PyThread_get_thread_ident() ? Turn::Nobodys : Turn::Passed;
+}
+
+// What is known of some code. Mostly it is code that was asked for a moment ago.
+const Known& find(Gate* gate, PyObject* code) {
+    Recent& recent = gate->recent[(reinterpret_cast<std::uintptr_t>(code) >> 5) % kRecent];
+    if (recent.code != code) {
+        static const Known nothing;
+        const auto found = gate->known.find(code);
+        recent = {code, found == gate->known.end() ? &nothing : &found->second};
+    }
+    return *recent.known;
+}
+
+// What is known changes.
+void forget_recent(Gate* gate) { std::fill(std::begin(gate->recent), std::end(gate->recent), Recent{}); }
+
+// False with an exception set if the program is to stop; errors are told, and change nothing.
+bool send(const Feed& feed, PyObject* const* values) {
+    const auto call = [&] { return Owned(PyObject_Vectorcall(feed.emit.get(), values, feed.sources.size(), nullptr)); };
+    Owned done;
+    if (feed.place != 0) {
+        const PyMonitor::From from(*feed.monitor, feed.place);
+        done = call();
+    } else {
+        done = call();
+    }
+    if (done) return true;
+    if (!PyErr_ExceptionMatches(PyExc_Exception)) return false;
+    if (PyErr_ExceptionMatches(errors.closed))
+        PyErr_Clear();
+    else
+        PyErr_WriteUnraisable(feed.emit.get());
+    return true;
+}
+
+bool Values::send(const std::vector<Feed>& feeds, PyObject* result) {
+    for (std::size_t k = 0; k < count_; ++k)
+        if (values_[k] == nullptr) values_[k] = Py_NewRef(result);
+    PyObject* const* at = values_.data();
+    for (const Feed& feed : feeds) {
+        if (at + feed.sources.size() > values_.data() + count_) break;
+        if (!python::send(feed, at)) return false;
+        at += feed.sources.size();
+    }
+    return true;
+}
+
+// When events have been sent: does one of them want the program to stop?
+bool settle(Gate* gate) {
+    if (!gate->pending) return true;
+    gate->pending = 0;
+    const Owned frame(reinterpret_cast<PyObject*>(PyThreadState_GetFrame(PyThreadState_Get())));
+    return static_cast<bool>(Owned(PyObject_CallOneArg(gate->settle, frame.get())));
+}
+
+// While events are sent, what their thread does is nobody's: code of a property may call what is watched.
+class Sending {
+public:
+    explicit Sending(Gate* gate) : gate_(gate), thread_(PyThread_get_thread_ident()) { gate_->holder = thread_; }
+    ~Sending() {
+        if (gate_->holder == thread_) gate_->holder = 0;
+    }
+    Sending(const Sending&) = delete;
+    Sending& operator=(const Sending&) = delete;
+
+private:
+    Gate* gate_;
+    unsigned long thread_;
+};
+
+bool send_all(Gate* gate, Values& values, const std::vector<Feed>& feeds, PyObject* result) {
+    const Sending sending(gate);
+    return values.send(feeds, result);
+}
+
+enum class Done { Yes, Failed, No };  // No: somebody else must do it, and nothing has been done
+
+Done start(Gate* gate, const Fed& fed, const Frame* frame) {
+    Values now, later;
+    if (!now.take(fed.before, frame) || !later.take(fed.after, frame)) return Done::No;
+    if (!fed.after.empty()) {
+        gate->calls.erase(frame);
+        gate->calls.emplace(frame, std::move(later));
+    }
+    return send_all(gate, now, fed.before, Py_None) && settle(gate) ? Done::Yes : Done::Failed;
+}
+
+Done finish(Gate* gate, const Fed& fed, const Frame* frame, PyObject* result) {
+    const auto found = gate->calls.find(frame);
+    if (found == gate->calls.end()) return Done::No;
+    Values taken = std::move(found->second);
+    gate->calls.erase(found);
+    return send_all(gate, taken, fed.after, result) && settle(gate) ? Done::Yes : Done::Failed;
+}
+
+Done abandon(Gate* gate, const Frame* frame) {
+    const auto gone = gate->calls.extract(frame);
+    return gone.empty() ? Done::No : Done::Yes;
+}
+
+// ---- called by sys.monitoring ----
+
+#if PY_VERSION_HEX >= 0x030C0000
+
+// The frame that runs some code now.
+const Frame* current(PyObject* code) {
+#if PY_VERSION_HEX >= 0x030D0000
+    const Frame* frame = PyThreadState_Get()->current_frame;
+    return frame != nullptr && frame->f_executable == code ? frame : nullptr;
+#else
+    const Frame* frame = PyThreadState_Get()->cframe->current_frame;
+    return frame != nullptr && reinterpret_cast<PyObject*>(frame->f_code) == code ? frame : nullptr;
+#endif
+}
+
+template <class Work>
+PyObject* serve(Gate* gate, PyObject* const* args, Py_ssize_t count, PyObject* otherwise, Work&& work) {
+    if (const auto fed = find(gate, args[0]).fed) {
+        const Turn now = turn(gate);
+        if (now == Turn::Nobodys) Py_RETURN_NONE;
+        const Frame* frame = current(args[0]);
+        if (now == Turn::Ours && frame != nullptr) {
+            switch (work(*fed, frame)) {
+                case Done::Yes: Py_RETURN_NONE;
+                case Done::Failed: return nullptr;
+                case Done::No: break;
+            }
+        }
+    }
+    return PyObject_Vectorcall(otherwise, args, static_cast<std::size_t>(count), nullptr);
+}
+
+PyObject* started(PyObject* object, PyObject* const* args, Py_ssize_t count) {
+    Gate* gate = as_gate(object);
+    return serve(gate, args, count, gate->started, [&](const Fed& fed, const Frame* frame) { return start(gate, fed, frame); });
+}
+
+PyObject* returned(PyObject* object, PyObject* const* args, Py_ssize_t count) {
+    Gate* gate = as_gate(object);
+    return serve(gate, args, count, gate->returned, [&](const Fed& fed, const Frame* frame) { return finish(gate, fed, frame, args[2]); });
+}
+
+PyObject* unwound(PyObject* object, PyObject* const* args, Py_ssize_t count) {
+    Gate* gate = as_gate(object);
+    return serve(gate, args, count, gate->unwound, [&](const Fed&, const Frame* frame) { return abandon(gate, frame); });
+}
+
+#else
+
+// There is nobody who would call them.
+PyObject* started(PyObject*, PyObject* const*, Py_ssize_t) { Py_RETURN_NONE; }
+PyObject* returned(PyObject*, PyObject* const*, Py_ssize_t) { Py_RETURN_NONE; }
+PyObject* unwound(PyObject*, PyObject* const*, Py_ssize_t) { Py_RETURN_NONE; }
+
+#endif
+
+// ---- called by the trace function of Python 3.11 ----
+
+#if PY_VERSION_HEX < 0x030C0000
+
+PyObject* event_name(int what) {
+    static PyObject* const names[] = {
+        PyUnicode_InternFromString("call"), PyUnicode_InternFromString("exception"), PyUnicode_InternFromString("line"),
+        PyUnicode_InternFromString("return"), nullptr, nullptr, nullptr, PyUnicode_InternFromString("opcode"),
+    };
+    return names[what];
+}
+
+Done trace_fed(Gate* gate, const Fed& fed, const Frame* frame, int what, PyObject* arg) {
+    if (what == PyTrace_CALL) return start(gate, fed, frame);
+    if (what != PyTrace_RETURN) return Done::Yes;
+    return arg != nullptr ? finish(gate, fed, frame, arg) : abandon(gate, frame);
+}
+
+int trace(PyObject* object, PyFrameObject* frame, int what, PyObject* arg) {
+    Gate* gate = as_gate(object);
+    if (event_name(what) == nullptr) return 0;
+    const Owned code(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
+    const Known& known = find(gate, code.get());
+    if (what == PyTrace_CALL && !gate->stepping && (known.ignored || known.fed)) frame->f_trace_lines = 0;
+    if (known.ignored && !gate->stepping) return 0;
+    Done done = Done::No;
+    if (const auto fed = known.fed) {
+        const Turn now = turn(gate);
+        if (now == Turn::Nobodys) return 0;
+        if (now == Turn::Ours) done = trace_fed(gate, *fed, frame->f_frame, what, arg);
+        if (done == Done::Failed) return -1;
+        if (done == Done::Yes && !gate->stepping) return 0;
+    }
+    PyObject* const args[] = {reinterpret_cast<PyObject*>(frame), event_name(what), arg != nullptr ? arg : Py_None,
+                              done == Done::Yes ? Py_True : Py_False};
+    const Owned passed(PyObject_Vectorcall(gate->traced, args, 4, nullptr));
+    return passed ? 0 : -1;
+}
+
+#endif
+
+PyObject* install(PyObject* object, PyObject*) {
+#if PY_VERSION_HEX < 0x030C0000
+    PyEval_SetTrace(trace, object);
+#else
+    (void)object;
+#endif
+    Py_RETURN_NONE;
+}
+
+PyObject* uninstall(PyObject*, PyObject*) {
+    PyEval_SetTrace(nullptr, nullptr);
+    Py_RETURN_NONE;
+}
+
+// ---- which code ----
+
+bool read(std::vector<Feed>& feeds, PyObject* given) {
+    const Owned items(PySequence_Fast(given, "events are a sequence"));
+    if (!items) return false;
+    std::size_t count = 0;
+    for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(items.get()); ++k) {
+        PyObject *emit = nullptr, *sources = nullptr;
+        if (!PyArg_ParseTuple(PySequence_Fast_GET_ITEM(items.get(), k), "OO!", &emit, &PyTuple_Type, &sources)) return false;
+        Feed feed;
+        feed.emit = Owned(Py_NewRef(emit));
+        feed.monitor = emission_of(emit).monitor;
+        for (Py_ssize_t n = 0; n < PyTuple_GET_SIZE(sources); ++n) {
+            const long source = PyLong_AsLong(PyTuple_GET_ITEM(sources, n));
+            if (source == -1 && PyErr_Occurred() != nullptr) return false;
+            feed.sources.push_back(static_cast<int>(source));
+        }
+        count += feed.sources.size();
+        feeds.push_back(std::move(feed));
+    }
+    if (count > kMost) PyErr_Format(PyExc_ValueError, "events of some code have at most %zu values", kMost);
+    return count <= kMost;
+}
+
+// What is known of some code, to be changed.
+Known& known_of(Gate* gate, PyObject* code) {
+    forget_recent(gate);
+    Known& known = gate->known[code];
+    if (!known.code) known.code = Owned(Py_NewRef(code));
+    return known;
+}
+
+// Its arguments are where the interpreter keeps variables; whoever calls this says which are there.
+PyObject* feed(PyObject* object, PyObject* args) {
+    PyObject *code = nullptr, *before = nullptr, *after = nullptr;
+    if (!PyArg_ParseTuple(args, "OOO", &code, &before, &after)) return nullptr;
+    auto fed = std::make_shared<Fed>();
+    if (!read(fed->before, before) || !read(fed->after, after)) return nullptr;
+    const auto* compiled = reinterpret_cast<PyCodeObject*>(code);
+    const char* file = PyUnicode_AsUTF8(compiled->co_filename);
+    if (file == nullptr) return nullptr;
+    const std::string first = std::string(file) + ":" + std::to_string(compiled->co_firstlineno);
+    for (Feed& each : fed->before)  // these come from the first line; a call returns from any
+        if (each.monitor != nullptr) each.place = each.monitor->core().location(first, false);
+    const auto old = std::exchange(known_of(as_gate(object), code).fed, std::move(fed));
+    Py_RETURN_NONE;
+}
+
+PyObject* starve(PyObject* object, PyObject* code) {
+    if (find(as_gate(object), code).fed) {
+        const auto old = std::exchange(known_of(as_gate(object), code).fed, nullptr);
+    }
+    Py_RETURN_NONE;
+}
+
+PyObject* ignore(PyObject* object, PyObject* args) {
+    PyObject* code = nullptr;
+    int wanted = 0;
+    if (!PyArg_ParseTuple(args, "Op", &code, &wanted)) return nullptr;
+    if (find(as_gate(object), code).ignored != (wanted != 0)) known_of(as_gate(object), code).ignored = wanted != 0;
+    Py_RETURN_NONE;
+}
+
+// ---- its life ----
+
+PyObject* make(PyTypeObject* type, PyObject* args, PyObject* named) {
+    static const char* names[] = {"started", "returned", "unwound", "traced", "settle", nullptr};
+    PyObject *functions[5] = {};
+    if (!PyArg_ParseTupleAndKeywords(args, named, "OOOOO", const_cast<char**>(names), &functions[0], &functions[1], &functions[2], &functions[3],
+                                     &functions[4]))
+        return nullptr;
+    PyObject* object = type->tp_alloc(type, 0);
+    if (object == nullptr) return nullptr;
+    Gate* gate = as_gate(object);
+    new (&gate->known) decltype(gate->known)();
+    forget_recent(gate);
+    new (&gate->calls) decltype(gate->calls)();
+    gate->started = Py_NewRef(functions[0]);
+    gate->returned = Py_NewRef(functions[1]);
+    gate->unwound = Py_NewRef(functions[2]);
+    gate->traced = Py_NewRef(functions[3]);
+    gate->settle = Py_NewRef(functions[4]);
+    return object;
+}
+
+int traverse(PyObject* object, visitproc visit, void* arg) {
+    const Gate* gate = as_gate(object);
+    Py_VISIT(Py_TYPE(object));
+    for (PyObject* function : {gate->started, gate->returned, gate->unwound, gate->traced, gate->settle}) Py_VISIT(function);
+    for (const auto& [code, known] : gate->known)
+        if (known.fed)
+            for (const auto* feeds : {&known.fed->before, &known.fed->after})
+                for (const Feed& each : *feeds) Py_VISIT(each.emit.get());
+    for (const auto& [frame, values] : gate->calls)
+        if (const int result = values.traverse(visit, arg)) return result;
+    return 0;
+}
+
+int clear(PyObject* object) {
+    Gate* gate = as_gate(object);
+    for (PyObject** function : {&gate->started, &gate->returned, &gate->unwound, &gate->traced, &gate->settle}) Py_CLEAR(*function);
+    forget_recent(gate);
+    const auto known = std::exchange(gate->known, {});
+    const auto calls = std::exchange(gate->calls, {});
+    return 0;
+}
+
+void dealloc(PyObject* object) {
+    PyTypeObject* type = Py_TYPE(object);
+    PyObject_GC_UnTrack(object);
+    clear(object);
+    Gate* gate = as_gate(object);
+    std::destroy_at(&gate->known);
+    std::destroy_at(&gate->calls);
+    type->tp_free(object);
+    Py_DECREF(type);
+}
+
+template <class Function>
+PyCFunction as_function(Function function) {
+    return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
+}
+
+PyMethodDef methods[] = {
+    {"started", as_function(started), METH_FASTCALL, "For PY_START."},
+    {"returned", as_function(returned), METH_FASTCALL, "For PY_RETURN."},
+    {"unwound", as_function(unwound), METH_FASTCALL, "For PY_UNWIND."},
+    {"install", install, METH_NOARGS, "Trace this thread, on Python 3.11."},
+    {"uninstall", uninstall, METH_NOARGS, "Trace this thread no more."},
+    {"feed", feed, METH_VARARGS, "Send these events when some code starts, and when it returns."},
+    {"starve", starve, METH_O, "Pass on what happens to some code."},
+    {"ignore", ignore, METH_VARARGS, "Neither send nor pass on anything of some code, or do again."},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+PyMemberDef members[] = {
+    {"holder", T_ULONG, offsetof(Gate, holder), 0, "The thread in which the debugger is at work, or 0."},
+    {"pending", T_BOOL, offsetof(Gate, pending), 0, "An event wants the program to stop."},
+    {"stepping", T_BOOL, offsetof(Gate, stepping), 0, "Everything is to be passed on."},
+    {nullptr, 0, 0, 0, nullptr},
+};
+
+PyType_Slot slots[] = {
+    {Py_tp_new, reinterpret_cast<void*>(make)},
+    {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
+    {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
+    {Py_tp_clear, reinterpret_cast<void*>(clear)},
+    {Py_tp_methods, methods},
+    {Py_tp_members, members},
+    {Py_tp_doc, const_cast<char*>("What the interpreter calls when code of a debugged program starts and returns.")},
+    {0, nullptr},
+};
+
+PyType_Spec spec = {"mopsus._core.Gate", sizeof(Gate), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, slots};
+
+}  // namespace
+
+bool prepare_gates(PyObject* module) {
+    const Owned type(PyType_FromSpec(&spec));
+    return type && PyModule_AddObjectRef(module, "Gate", type.get()) == 0;
+}
+
+}  // namespace mopsus::python

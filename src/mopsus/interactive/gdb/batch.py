@@ -1,0 +1,51 @@
+"""Runs a program under GDB without a prompt: to its end, or until somebody stops it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import gdb
+
+from mopsus.interactive.gdb.course import is_alive
+from mopsus.interactive.outcome import INTERRUPTION, Outcome, Stop
+
+if TYPE_CHECKING:
+    from mopsus.interactive.gdb.course import Course
+    from mopsus.interactive.session import Session
+
+_DEADLY = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSYS")
+
+
+def run_batch(session: Session, course: Course, attached: bool) -> Outcome:
+    """Signals are the program's own affair, as without a debugger; of a deadly one, the stack is kept."""
+    gdb.execute("handle all nostop noprint pass", to_string=True)
+    gdb.execute(f"handle {' '.join(_DEADLY)} stop", to_string=True)
+    stop = None
+    command = "continue" if attached else "run"
+    while command:
+        try:
+            gdb.execute(command, to_string=True)
+        except gdb.error as error:
+            if course.over:  # it died while a scenario had its hands on it
+                course.settle()
+                break
+            return replace(session.outcome(), error=f"the program cannot be run: {error}")
+        except KeyboardInterrupt:  # which GDB itself heard, wherever the program is
+            return session.outcome(Stop(INTERRUPTION, None))
+        command = ""
+        if is_alive() and course.signal is not None:
+            stop = _stop(session, INTERRUPTION if course.signal == "SIGINT" else f"signal {course.signal}")
+            if course.signal in _DEADLY:
+                command = "continue"
+        elif is_alive():
+            stop = _stop(session, INTERRUPTION)  # where nobody else stops a program
+    outcome = session.outcome(stop)
+    session.close()
+    if is_alive():
+        gdb.execute("detach" if attached else "kill", to_string=True)
+    return outcome
+
+
+def _stop(session: Session, reason: str) -> Stop:
+    return Stop(reason, session.debugger.where().location, tuple(session.debugger.backtrace()))

@@ -1,0 +1,175 @@
+"""The course of a program under GDB: when it begins, goes on, stops and ends.
+
+GDB tells of a stop while it still handles it. What a session does at a stop is done when GDB has finished: after the
+command that let the program run, in a script, or before the next prompt.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import gdb
+
+from mopsus.interactive.gdb.developer import Hooks
+from mopsus.interactive.gdb.trap import Trap, sweep
+
+if TYPE_CHECKING:
+    from mopsus.interactive.gdb.adapter import GdbDebugger
+    from mopsus.interactive.session import Session
+
+_WHOLE = {"continue", "run", "start", "starti", "signal", "jump"}
+"""Commands of the developer's that mean: until something stops the program. The others mean a certain place."""
+
+_FIRST = "__libc_start_main"
+"""What the first instructions of a program call, in every C library."""
+
+
+class Course:
+    """Tells a session of the program's course, and lets the program run as the session asks for."""
+
+    def __init__(self, debugger: GdbDebugger, session: Session) -> None:
+        self._debugger = debugger
+        self._session = session
+        self._command = "run"
+        self._ran = False
+        self._stopped = False
+        self._silent = False
+        self._ended: int | None = None
+        self._loaded: Trap | None = None
+        self._settling = False
+        self.over = False
+        """The program has ended, and the session does not know it yet."""
+        self.signal: str | None = None
+        """The signal that stopped the program last, if it was one."""
+        Hooks(self._going_on, self._beginning, self._ending, self.settle)
+        gdb.events.stop.connect(self._on_stop)
+        gdb.events.exited.connect(self._on_exit)
+        gdb.events.before_prompt.connect(lambda *_: self.settle())
+
+    def settle(self) -> None:
+        """Do what is to be done at a stop, as often as it lets the program run to another one."""
+        if self._settling or is_running():
+            return
+        self._settling = True
+        sweep()
+        try:
+            while self.over or self._stopped:
+                self._settle_once()
+        finally:
+            self._settling = False
+
+    def proceed(self, started: bool = False) -> None:
+        """Let the program run if somebody asked for that. `started`: the monitors have just been started."""
+        command = self._debugger.take_next()
+        if command is None:
+            return
+        if not is_alive():
+            self._ran = self._ran and not started
+            command = "run"
+        self._command = command
+        gdb.execute(command)
+        self.settle()
+
+    def _settle_once(self) -> None:
+        if self.over:
+            self.over = self._stopped = False
+            self._debugger.ended(self._ended)
+            command = self._debugger.take_next()
+            if command is not None and is_alive():  # a scenario has brought it back
+                gdb.execute(command, to_string=self._session.silent)
+            return
+        self._stopped = False
+        self._debugger.stopped()
+        command = self._debugger.take_next()
+        if not is_alive():
+            return
+        if command is not None and self._command in _WHOLE:
+            gdb.execute(command, to_string=self._session.silent)
+            return
+        if command is not None:
+            self._debugger.write(f"`{self._command}` was interrupted for a scenario; the program stands here:")
+        if self._silent and not self._session.silent:
+            gdb.execute("frame")
+
+    def _beginning(self, command: str) -> None:
+        """The program is about to be started, perhaps again."""
+        self._refuse_while_telling(command)
+        self._command = command
+        self._debugger.checkpoints.forget()
+        self._session.checkpoints.forget()
+        self._debugger.began()
+        if self._ran or not self._session.started:
+            _stay_if(self._session.start())
+        self._ran = True
+        if self._loaded is None:
+            self._loaded = Trap(f"-function {_FIRST}", self._on_loaded)
+
+    def _refuse_while_telling(self, command: str) -> None:
+        """GDB would not survive it."""
+        if self._debugger.telling:
+            raise gdb.GdbError(f"`{command}` is not for code that handles an event: use after_breakpoint(…)")
+
+    def _going_on(self, command: str) -> None:
+        self._refuse_while_telling(command)
+        if self._settling or self._debugger.checkpoints.busy or not is_alive():
+            return
+        if self._debugger.checkpoints.program_ended:
+            raise gdb.GdbError("The program has ended. `verde checkpoint-restart N` goes back, `run` starts it again.")
+        self._command = command
+        if not self._session.started:
+            _stay_if(self._session.start())
+        _stay_if(self._session.resuming())
+
+    def _ending(self, command: str) -> None:
+        """The program is about to be killed or let go, by the developer or by us."""
+        self._refuse_while_telling(command)
+        if not self._debugger.checkpoints.busy:
+            self._debugger.checkpoints.forget()
+            self._session.checkpoints.forget()
+
+    def _on_loaded(self) -> bool:
+        """Every library is there that the program is linked with, and nothing of its own has run."""
+        if self._loaded is not None:
+            self._loaded.discard()
+            self._loaded = None
+        return self._session.loaded()
+
+    def _on_stop(self, event: gdb.StopEvent) -> None:
+        if self._debugger.checkpoints.busy:
+            return
+        if self._debugger.checkpoints.program_ended:  # GDB does not call that an exit
+            self._debugger.checkpoints.take_end()
+            self.over = True
+            self._ended = _exit_status()
+            return
+        self._stopped = True
+        self._silent = isinstance(event, gdb.BreakpointEvent) and all(each.number < 0 for each in event.breakpoints)
+        self.signal = event.stop_signal if isinstance(event, gdb.SignalEvent) else None
+
+    def _on_exit(self, event: gdb.ExitedEvent) -> None:
+        if self._debugger.checkpoints.busy:
+            return
+        self.over = True
+        self._ended = _exit_status()
+
+
+def is_alive() -> bool:
+    return bool(gdb.selected_inferior().pid)
+
+
+def is_running() -> bool:
+    thread = gdb.selected_thread()
+    return thread is not None and thread.is_running()
+
+
+def _exit_status() -> int | None:
+    """Of the program that has just ended: its exit code, or the number of a signal, negated."""
+    code, number = gdb.convenience_variable("_exitcode"), gdb.convenience_variable("_exitsignal")
+    if code is not None:
+        return int(code)
+    return None if number is None else -int(number)
+
+
+def _stay_if(stays: bool) -> None:
+    if stays:
+        raise gdb.GdbError("The program stays where it is; the same command again goes on.")

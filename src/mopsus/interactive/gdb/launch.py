@@ -1,0 +1,92 @@
+"""Starts GDB with what it needs to debug a program with monitors. This runs outside GDB."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from mopsus.interactive.backends import Backend, find_program, is_compiled
+from mopsus.interactive.debugger import DebuggerError
+from mopsus.interactive.outcome import Outcome
+from mopsus.interactive.setup import Setup
+
+START = Path(__file__).with_name("start.py")
+"""What GDB reads. `source` it at the prompt of any GDB, or in a gdbinit, to have the commands for monitors there."""
+_LAST_WORDS = 2000
+_STREAMS = (8, 9)
+"""The descriptors of GDB that are the standard output and error of the program."""
+
+
+def run(setup: Setup) -> Outcome:
+    """A whole session under GDB; see `Backend.run`."""
+    gdb = shutil.which("gdb")
+    if gdb is None:
+        hint = "install it (on Debian or Ubuntu: apt-get install gdb)"
+        raise DebuggerError("there is no gdb on this machine", hint=hint, code="DEBUG-010")
+    with tempfile.TemporaryDirectory(prefix="mopsus-gdb-") as name:
+        folder = Path(name)
+        outcome = Path(setup.outcome or folder / "outcome.json")
+        program = (str(find_program(setup.program[0]).absolute()), *setup.program[1:]) if setup.program else ()
+        ready = replace(setup, program=program, outcome=str(outcome))
+        said = _run_batch(gdb, ready, folder) if setup.batch else _run_prompt(gdb, ready, folder)
+        if not outcome.exists():
+            hint = f"its last words: {said[-_LAST_WORDS:]}" if said else "try `gdb -batch -ex 'python print(1)'`"
+            raise DebuggerError("GDB ended without a word of what became of the program", hint=hint, code="DEBUG-010")
+        return Outcome.from_json(outcome.read_text())
+
+
+def _run_prompt(gdb: str, setup: Setup, folder: Path) -> str:
+    """The developer has the terminal."""
+    with _deaf_to_interrupts():
+        subprocess.run(_command(gdb, setup, folder, ()))
+    return ""
+
+
+def _run_batch(gdb: str, setup: Setup, folder: Path) -> str:
+    """The program has our standard output and error; what GDB itself says goes to a file.
+
+    A shell that GDB starts the program with puts the streams in place: hence descriptors of one digit, as `sh` knows no
+    others.
+    """
+    log = folder / "gdb.log"
+    command = _command(gdb, setup, folder, _STREAMS)
+    kept = [fcntl.fcntl(stream, fcntl.F_DUPFD_CLOEXEC, max(_STREAMS) + 1) for stream in (1, 2)]
+    try:
+        with _deaf_to_interrupts(), log.open("wb") as file:
+            placed = [*zip(kept, _STREAMS, strict=True), (file.fileno(), 1), (file.fileno(), 2)]
+            actions = [(os.POSIX_SPAWN_DUP2, *pair) for pair in placed]
+            process = os.posix_spawn(gdb, command, os.environ, file_actions=actions)
+            os.waitpid(process, 0)
+    finally:
+        for stream in kept:
+            os.close(stream)
+    return log.read_text(errors="replace").strip()
+
+
+@contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Ctrl-C is for GDB and the program: we wait for them."""
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _command(gdb: str, setup: Setup, folder: Path, streams: tuple[int, ...]) -> list[str]:
+    order = folder / "order.json"
+    order.write_text(json.dumps({"setup": setup.to_json(), "streams": streams}))
+    quiet = ["-nx", "-batch"] if setup.batch else []
+    return [gdb, "-q", *quiet, "-iex", f"python mopsus_order = {str(order)!r}", "-x", str(START)]
+
+
+BACKEND = Backend("gdb", is_compiled, run)

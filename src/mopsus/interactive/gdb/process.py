@@ -1,0 +1,116 @@
+"""What happens in the process of GDB: a session is made, the program loaded and, without a prompt, run to its end."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+import gdb
+
+from mopsus.interactive.gdb.adapter import GdbDebugger
+from mopsus.interactive.gdb.batch import run_batch
+from mopsus.interactive.gdb.course import Course
+from mopsus.interactive.gdb.prefix import NAMES, MonitorCommands
+from mopsus.interactive.outcome import Outcome
+from mopsus.interactive.prepare import prepare
+from mopsus.interactive.session import Session
+from mopsus.interactive.setup import Setup
+from mopsus.model import MopsusError
+
+
+def begin(order: Mapping[str, Any] | None) -> None:
+    """Have the commands for monitors; if `mopsus debug` gave an order, do it."""
+    setup = Setup.from_json(order["setup"]) if order is not None else Setup(())
+    debugger = GdbDebugger()
+    session = Session(debugger, history=setup.history, allow_code=setup.allow_code, record=setup.record)
+    debugger.driver, debugger.warn = session, session.warn
+    course = Course(debugger, session)
+    for name in NAMES:
+        MonitorCommands(name, session, course)
+    streams = order["streams"] if order is not None else ()
+    speech = os.fdopen(streams[1], "w", buffering=1, closefd=False) if streams else None
+    _replace_execute(debugger, speech)
+    if speech is not None:
+        _speak_through(debugger, speech)
+    if order is None:
+        return
+    try:
+        _load(setup, streams)
+        prepare(session, setup)
+    except (MopsusError, gdb.error) as error:
+        _write(setup, Outcome(error=str(error)))
+        gdb.write(f"{error}\n", gdb.STDERR)
+        gdb.execute("quit 2")
+        return
+    if setup.batch:
+        _write(setup, run_batch(session, course, attached=setup.process is not None))
+    else:
+        gdb.events.gdb_exiting.connect(lambda _: _write(setup, session.outcome()))
+        session.tell("Type `run` to start the program, `verde help` for the commands about monitors.")
+
+
+def _load(setup: Setup, streams: Sequence[int]) -> None:
+    """Load the program, to be run as a shell would run it: with its own standard streams, and no variable of GDB's."""
+    gdb.execute("set debuginfod enabled off")
+    if setup.batch:
+        for line in ("set confirm off", "set pagination off", "set width 0", "set height 0", "set unwindonsignal on"):
+            gdb.execute(line)
+    if setup.process is not None:
+        gdb.execute(f"attach {setup.process}", to_string=setup.batch)
+        return
+    program, *arguments = setup.program
+    gdb.execute(f"file {_quoted(program)}", to_string=True)
+    words = " ".join(map(shlex.quote, arguments))
+    if streams:
+        out, err = streams
+        os.environ["SHELL"] = "/bin/sh"  # for GDB: the program has the environment that GDB began with
+        words += f" >&{out} 2>&{err} {out}>&- {err}>&-"
+    gdb.execute(f"set args {words}")
+    for name in ("LINES", "COLUMNS"):
+        if name not in os.environ:
+            gdb.execute(f"unset environment {name}")
+
+
+def _quoted(path: str) -> str:
+    return '"' + path.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _speak_through(debugger: GdbDebugger, stream: IO[str]) -> None:
+    """What monitors, scenarios and their code say goes to the standard error of `mopsus debug`; GDB's talk does not."""
+
+    def write(text: str) -> None:
+        stream.write(f"{text}\n")
+
+    sys.stdout = stream
+    debugger.write = write  # type: ignore[method-assign]
+
+
+def _replace_execute(debugger: GdbDebugger, stream: IO[str] | None) -> None:
+    """`gdb.execute` as code of properties and scenarios calls it.
+
+    What it prints goes where they speak. It is a function of Python: their code belongs to no module, without which GDB
+    cannot import what some commands need. And when a command fails while an event is handled, GDB believes that the
+    command that lets the program run is over, so the program must stop here for a moment.
+    """
+    execute = gdb.execute
+
+    def execute_and_show(command: str, from_tty: bool = False, to_string: bool = False) -> str | None:
+        try:
+            if to_string or stream is None:
+                return execute(command, from_tty, to_string)
+            stream.write(execute(command, from_tty, True))
+        except gdb.error:
+            debugger.pause()
+            raise
+        return None
+
+    gdb.execute = execute_and_show  # type: ignore[assignment]
+
+
+def _write(setup: Setup, outcome: Outcome) -> None:
+    if setup.outcome is not None:
+        Path(setup.outcome).write_text(outcome.to_json())

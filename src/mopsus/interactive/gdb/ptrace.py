@@ -1,0 +1,118 @@
+"""What the kernel tells GDB's own process, as the tracer, about a thread: registers as they are, and system calls.
+
+GDB gives registers one by one and by name, and says nothing about a system call but its number. Its process may ask the
+kernel itself: whoever runs here runs in the thread of GDB that traces the program.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import struct
+from contextlib import suppress
+from dataclasses import dataclass
+
+_GETREGSET, _SETREGSET = 0x4204, 0x4205
+_GETSIGMASK, _SETSIGMASK = 0x420A, 0x420B
+_GET_SYSCALL_INFO = 0x420E
+_GET_RSEQ_CONFIGURATION = 0x420F
+_PRSTATUS, _XSTATE = 1, 0x202
+_SIGMASK_SIZE = 8
+
+_RAX, _ORIG_RAX, _RIP = 10, 15, 16
+_SYSCALL_LENGTH = 2
+_RESTARTING = {-512, -513, -514, -516}
+"""What a system call gives while it is interrupted, for the kernel to see that it must be done again."""
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+_libc.ptrace.restype = ctypes.c_long
+
+
+class _Vector(ctypes.Structure):
+    _fields_ = (("base", ctypes.c_void_p), ("length", ctypes.c_size_t))
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadState:
+    """All registers of a thread, the signals that it blocks, and where it has told the kernel that its restartable
+    sequences are: 0 while it has not, because it is only just beginning."""
+
+    general: bytes
+    extended: bytes
+    blocked: bytes
+    sequences: int
+
+
+@dataclass(frozen=True, slots=True)
+class SystemCall:
+    """The system call that a thread is entering or leaving."""
+
+    leaving: bool
+    arguments: tuple[int, ...] = ()
+    result: int | None = None
+
+
+def get_state(thread: int) -> ThreadState:
+    """Of a stopped thread. A system call that it sleeps in is done anew by whoever gets this state."""
+    blocked = ctypes.create_string_buffer(_SIGMASK_SIZE)
+    _ptrace(_GETSIGMASK, thread, _SIGMASK_SIZE, ctypes.addressof(blocked))
+    general = out_of_system_call(_get_set(thread, _PRSTATUS))
+    return ThreadState(general, _get_set(thread, _XSTATE), blocked.raw, get_sequences(thread))
+
+
+def get_sequences(thread: int) -> int:
+    """`ThreadState.sequences` as it is now; 0 if the kernel does not tell."""
+    buffer = ctypes.create_string_buffer(24)
+    with suppress(OSError):
+        _ptrace(_GET_RSEQ_CONFIGURATION, thread, len(buffer), ctypes.addressof(buffer))
+    return int(struct.unpack_from("<Q", buffer.raw)[0])
+
+
+def set_state(thread: int, state: ThreadState) -> None:
+    """Of a stopped thread."""
+    _set_set(thread, _PRSTATUS, state.general)
+    _set_set(thread, _XSTATE, state.extended)
+    blocked = ctypes.create_string_buffer(state.blocked, _SIGMASK_SIZE)
+    _ptrace(_SETSIGMASK, thread, _SIGMASK_SIZE, ctypes.addressof(blocked))
+
+
+def out_of_system_call(general: bytes) -> bytes:
+    """The registers of a thread that is in no system call: before one that was interrupted, or after one."""
+    words = list(struct.unpack(f"<{len(general) // 8}q", general))
+    if words[_ORIG_RAX] >= 0 and words[_RAX] in _RESTARTING:
+        words[_RAX] = words[_ORIG_RAX]
+        words[_RIP] -= _SYSCALL_LENGTH
+    words[_ORIG_RAX] = -1
+    return struct.pack(f"<{len(words)}q", *words)
+
+
+def system_call(thread: int) -> SystemCall | None:
+    """The one that a thread is stopped at; None if it is at none."""
+    buffer = ctypes.create_string_buffer(128)
+    _ptrace(_GET_SYSCALL_INFO, thread, len(buffer), ctypes.addressof(buffer))
+    kind = buffer.raw[0]
+    if kind == 1:
+        return SystemCall(False, struct.unpack_from("<6q", buffer.raw, 32))
+    if kind == 2:
+        return SystemCall(True, result=struct.unpack_from("<q", buffer.raw, 24)[0])
+    return None
+
+
+def _get_set(thread: int, kind: int) -> bytes:
+    buffer = ctypes.create_string_buffer(1 << 15)
+    vector = _Vector(ctypes.addressof(buffer), len(buffer))
+    _ptrace(_GETREGSET, thread, kind, ctypes.addressof(vector))
+    return buffer.raw[: vector.length]
+
+
+def _set_set(thread: int, kind: int, data: bytes) -> None:
+    buffer = ctypes.create_string_buffer(data, len(data))
+    vector = _Vector(ctypes.addressof(buffer), len(data))
+    _ptrace(_SETREGSET, thread, kind, ctypes.addressof(vector))
+
+
+def _ptrace(request: int, thread: int, address: int, data: int) -> None:
+    if _libc.ptrace(request, thread, address, data) < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"ptrace({request:#x}) of thread {thread}: {os.strerror(number)}")

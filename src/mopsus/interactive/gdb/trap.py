@@ -1,0 +1,132 @@
+"""The physical points that we set in a program: breakpoints and watchpoints that the developer does not see.
+
+They may be made, switched on and off while GDB handles a stop, but not deleted: GDB would still look at one that stands
+where the program is. So those that are no longer wanted are switched off, and deleted at a later stop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import ClassVar
+
+import gdb
+
+from mopsus.interactive.gdb.interrupts import uninterrupted
+
+
+class Trap(gdb.Breakpoint):
+    """Calls `action` whenever it is hit; the program stays stopped, silently, if that gives true."""
+
+    _all: ClassVar[set[Trap]] = set()
+    _doomed: ClassVar[list[tuple[int, Trap]]] = []
+    _hit: ClassVar[set[Trap]] = set()
+    _round: ClassVar[int] = 0
+    loads: ClassVar[int] = 0
+    """Grows whenever code was loaded, so that places may have moved."""
+
+    def __init__(self, spec: str, action: Callable[[], bool], watch: int | None = None) -> None:
+        if watch is None:
+            # GDB tells of a place that is not there yet, on the terminal; whether that is news is not for it to say.
+            quietly(lambda: super(Trap, self).__init__(spec, gdb.BP_BREAKPOINT, internal=True))
+        else:
+            super().__init__(spec, gdb.BP_WATCHPOINT, wp_class=watch, internal=True)
+        self.silent = True
+        self.action = action
+        self._address: int | None = None
+        self._seen = -1
+        self._all.add(self)
+
+    @property
+    def address(self) -> int | None:
+        """Where it stands, if that is one place only. To ask GDB where the program is costs more than to know."""
+        if self._seen != Trap.loads:
+            self._look()
+        return self._address
+
+    def stop(self) -> bool:
+        if self._doomed:
+            self._count()
+        if self._seen != Trap.loads and not uninterrupted(self._look):
+            return False
+        return self.action()
+
+    def _look(self) -> bool:
+        """See where it stands, now that code was loaded. What the program itself has is meant, and not what a library
+        has by the same name, say for its own use: such a place is switched off. False: the program is at one."""
+        self._seen = Trap.loads
+        places = self.locations
+        own = [place for place in places if gdb.solib_name(place.address) is None] or places
+        self._address = own[0].address if len(own) == 1 else None
+        for place in places:
+            if place not in own and place.enabled:
+                place.enabled = False
+        return len(own) == len(places) or any(place.address == int(gdb.parse_and_eval("$pc")) for place in own)
+
+    def discard(self) -> None:
+        """From now on it is not hit, and will be gone soon."""
+        self._all.discard(self)
+        if self.is_valid():
+            self.enabled = False
+            self._doomed.append((Trap._round, self))
+
+    def _count(self) -> None:
+        """Delete what was discarded at an earlier stop. A trap is hit once at a stop, so when one is hit again since a
+        round began, this is another stop, and another round; whatever is two rounds old, GDB has done with."""
+        if self not in self._hit:
+            self._hit.add(self)
+            return
+        Trap._round += 1
+        self._hit.clear()
+        self._hit.add(self)
+        sweep(Trap._round - 2)
+
+    @classmethod
+    def alive(cls) -> list[Trap]:
+        return [trap for trap in cls._all if trap.is_valid()]
+
+
+class _Quietly(gdb.Command):
+    """A command that does what Python asks it to: GDB can keep back what a command prints."""
+
+    def __init__(self) -> None:
+        super().__init__("mopsus-quietly", gdb.COMMAND_OBSCURE)
+        self.action: Callable[[], object] | None = None
+
+    def invoke(self, argument: str, from_tty: bool) -> None:
+        if self.action is not None:
+            self.action()
+
+
+_quietly = _Quietly()
+
+
+def quietly(action: Callable[[], object]) -> str:
+    """Do it, and give what GDB printed meanwhile."""
+    _quietly.action = action
+    return gdb.execute("mopsus-quietly", to_string=True)
+
+
+def sweep(latest: int | None = None) -> None:
+    """Delete the traps that were discarded, up to a round; all of them if GDB handles no stop."""
+    kept = []
+    for number, trap in Trap._doomed:
+        if latest is not None and number > latest:
+            kept.append((number, trap))
+        elif trap.is_valid():
+            trap.delete()
+    Trap._doomed[:] = kept
+
+
+@contextmanager
+def lifted() -> Iterator[None]:
+    """No trap of ours is in the program meanwhile."""
+    traps = [trap for trap in Trap.alive() if trap.enabled]
+    for trap in traps:
+        trap.enabled = False
+    try:
+        yield
+    finally:
+        for trap in traps:
+            if trap.is_valid():
+                trap.enabled = True

@@ -1,0 +1,400 @@
+"""The debugger of Python programs that monitors drive."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from types import FrameType, TracebackType
+from typing import Any, NoReturn, Protocol
+
+from mopsus.interactive.debugger import CheckpointError, Debugger, DebuggerError, Driver, Feed, PlaceError, Where
+from mopsus.interactive.python import processes
+from mopsus.interactive.python.arrivals import Arrivals, Hit
+from mopsus.interactive.python.atlas import Atlas
+from mopsus.interactive.python.outline import Outline
+from mopsus.interactive.python.prompt import Prompt
+from mopsus.interactive.python.sensor import make_sensor
+from mopsus.interactive.python.signals import Signals
+from mopsus.interactive.python.values import Values, assign, evaluate
+from mopsus.model import Place, PlaceKind, Reading
+from mopsus.model.text import short_path
+
+
+class Host(Protocol):
+    """Who runs the debugger."""
+
+    def begin(self) -> bool:
+        """The program is about to begin. True: it must not, yet."""
+
+    def command(self, line: str) -> object:
+        """What stands after `verde`."""
+
+    def leave(self, reason: str) -> NoReturn:
+        """End the process, whatever the program was about to do."""
+
+    def pack(self, saved: object, asking: bool, extra: object) -> bytes:
+        """What must not be forgotten when the process goes back to what was saved; the developer was being asked."""
+
+    def unpack(self, message: bytes) -> tuple[bool, Any]:
+        """Know it again; gives back whether the developer was being asked, and what was extra."""
+
+
+class PythonDebugger(Debugger):
+    """Debugs the program that runs in this process.
+
+    While something is told, or the prompt is open, nothing that this thread does is told, and other threads wait where
+    they come to a point.
+    """
+
+    language = "python"
+    holds_session = True
+    feeds = True
+
+    def __init__(
+        self,
+        script: str,
+        root: str,
+        *,
+        batch: bool = False,
+        folder: str | None = None,
+    ) -> None:
+        """The program's file, and the folder from which it imports its own. `folder` is where the processes of
+        checkpoints find each other; without one there are no checkpoints."""
+        self._atlas = Atlas(script)
+        self._outline = Outline(script, root)
+        self._arrivals = Arrivals(self._atlas, self._begin, self._arrive)
+        self._sensor = make_sensor(self._arrivals, self._settle)
+        self._signals = Signals(self._signalled)
+        self._prompt = Prompt(self)
+        self._batch, self._folder = batch, folder
+        self._process = os.getpid()
+        self._driver: Driver
+        self._host: Host
+        self._begun = time.monotonic()
+        self._turn = threading.RLock()
+        self._holder: int | None = None
+        self._frame: FrameType | None = None
+        self._at_breakpoint = False
+        self._staying = False
+        self._going = False
+        self._stopping_soon = False
+        self._saving = False
+
+    # ---- its life
+
+    def drive(self, driver: Driver, host: Host) -> None:
+        """Who is told what happens, and who is asked for all else."""
+        self._driver, self._host = driver, host
+
+    def start(self, namespace: dict[str, object]) -> None:
+        """The program is about to begin in this thread; these will be its variables."""
+        self._arrivals.main = namespace
+        self._begun = time.monotonic()
+        os.register_at_fork(after_in_child=self._forked)
+        self._sensor.start()
+
+    def stop(self) -> None:
+        """The program has ended, or is another process's from now on."""
+        self._sensor.stop()
+        self._signals.stop()
+
+    def post_mortem(self, trace: TracebackType) -> None:
+        """An exception has ended the program: ask the developer, where it was raised."""
+        self._prompt.over = True
+        self._hold(trace.tb_frame, lambda: True, trace)
+
+    def is_program(self) -> bool:
+        """Is this the program, and not a process that it has forked?"""
+        return os.getpid() == self._process
+
+    # ---- points
+
+    def set_point(self, place: Place, readings: Sequence[Reading]) -> None:
+        wrong = self.known(place)
+        if wrong is not None:
+            raise PlaceError(wrong)
+        self._arrivals.readings[place] = tuple(readings)
+        match place.kind:
+            case PlaceKind.THROW:
+                self._arrivals.throws.append(place)
+                self._sensor.watch_exceptions(True)
+            case PlaceKind.SIGNAL:
+                self._signals.set(place)
+            case _:
+                self._sensor.update(self._atlas.set(place))
+
+    def clear_point(self, place: Place) -> None:
+        if self._arrivals.readings.pop(place, None) is None:
+            return
+        self._arrivals.feeds.pop(place, None)
+        match place.kind:
+            case PlaceKind.THROW:
+                self._arrivals.throws.remove(place)
+                self._sensor.watch_exceptions(bool(self._arrivals.throws))
+            case PlaceKind.SIGNAL:
+                self._signals.clear(place)
+            case _:
+                self._sensor.update(self._atlas.clear(place))
+
+    def feed(self, place: Place, events: Sequence[Feed]) -> None:
+        if place.kind is PlaceKind.CALL:
+            self._arrivals.feeds[place] = events
+            self._sensor.update(self._atlas.set(place))
+
+    def known(self, place: Place) -> str | None:
+        return self._outline.wrong_with(place)
+
+    def developer_stops_here(self) -> bool:
+        return self._at_breakpoint
+
+    # ---- the program
+
+    def where(self) -> Where:
+        elapsed = round(time.monotonic() - self._begun, 6)
+        frame = self._frame
+        thread = threading.current_thread()
+        name = None if thread is threading.main_thread() else thread.name
+        if frame is None:
+            return Where(None, None, name, elapsed)
+        return Where(_location(frame), frame.f_code.co_qualname, name, elapsed)
+
+    def get(self, expression: str) -> object:
+        try:
+            return evaluate(expression, self._stands())
+        except DebuggerError:
+            raise
+        except Exception as error:
+            raise DebuggerError(f"`{expression}` has no value here: {type(error).__name__}: {error}") from error
+
+    def set(self, expression: str, value: object) -> None:
+        frame = self._stands()
+        try:
+            assign(expression, value, frame)
+        except DebuggerError:
+            raise
+        except Exception as error:
+            raise DebuggerError(f"`{expression}` cannot be set: {type(error).__name__}: {error}") from error
+
+    def get_memory(self, address: int, length: int) -> bytes:
+        raise DebuggerError("a Python program has no addresses", hint="name a variable or an expression")
+
+    def set_memory(self, address: int, data: bytes) -> None:
+        raise DebuggerError("a Python program has no addresses", hint="name a variable or an expression")
+
+    def get_pc(self) -> int:
+        """The number of the line."""
+        return self._stands().f_lineno
+
+    def set_pc(self, address: int) -> None:
+        """Go to a line of the same function."""
+        frame = self._stands()
+        try:
+            frame.f_trace = frame.f_trace or (lambda *event: None)  # without one, no frame may be sent anywhere
+            frame.f_lineno = address  # type: ignore[misc]  # which it is not in a trace function
+        except ValueError as error:
+            raise DebuggerError(f"line {address} cannot be next: {error}", hint="see `help jump`") from error
+
+    def backtrace(self, limit: int = 20) -> list[str]:
+        if self._frame is None:
+            return []
+        frames = [frame for frame, _ in reversed(self._prompt.get_stack(self._frame, None)[0])]
+        places = [(frame.f_code.co_qualname, short_path(_location(frame))) for frame in frames]
+        return [f"#{number} {function} at {place}" for number, (function, place) in enumerate(places[:limit])]
+
+    # ---- its course
+
+    def go_on(self) -> None:
+        self._going = True
+        if self._prompt.open:
+            self._prompt.set_continue()
+
+    def step(self) -> None:
+        self._going = True
+        self._prompt.set_step()
+
+    def interrupt(self) -> None:
+        if self._holder == threading.get_ident():
+            self._staying = True
+        else:
+            self._prompt.set_step()
+            self._sensor.trace(self._prompt.trace_dispatch, sys._getframe(1))
+
+    def stop_soon(self) -> None:
+        self._stopping_soon = True
+        if self._holder is None:
+            self._sensor.gate.pending = True
+
+    # ---- the developer
+
+    def execute(self, command: str) -> str:
+        with self._prompt.elsewhere(self._stands()) as printed:
+            if self._prompt.onecmd(command):
+                self._going = True
+            return printed.getvalue()
+
+    def write(self, text: str) -> None:
+        stream = sys.__stderr__ if self._batch else self._prompt.stdout
+        if stream is not None:
+            stream.write(text + "\n")
+            stream.flush()
+
+    def ask(self, question: str) -> str:
+        if self._batch:
+            raise DebuggerError("nobody can be asked in a batch run", hint="run it without --batch")
+        self._prompt.stdout.write(question + " ")
+        self._prompt.stdout.flush()
+        return self._prompt.stdin.readline().rstrip("\n")
+
+    # ---- checkpoints
+
+    def checkpoint(self) -> object:
+        if self._folder is None:
+            raise CheckpointError("checkpoints need `mopsus debug`", hint="start the program by it")
+        self._saving = True
+        try:
+            return processes.save(self._folder, with_input=self._batch)
+        finally:
+            self._saving = False
+
+    def restore(self, saved: object) -> NoReturn:
+        """The process that was saved becomes the program, and goes on from where it was saved: see `_wake`."""
+        assert isinstance(saved, processes.Copy)
+        processes.wake(saved, self._host.pack(saved, self._prompt.open, self._prompt.breakpoints()))
+
+    def discard(self, saved: object) -> None:
+        assert isinstance(saved, processes.Copy)
+        processes.discard(saved)
+
+    # ---- for the prompt
+
+    def step_made(self, frame: FrameType, trace: TracebackType | None) -> None:
+        """The program has come to where the developer wanted it."""
+        self._hold(frame, lambda: True, trace)
+
+    def quit(self) -> NoReturn:
+        """The developer has had enough."""
+        self._host.leave("the developer quit")
+
+    def command(self, line: str) -> bool:
+        self._going = False
+        self._host.command(line)
+        return self._going
+
+    def interrupted(self, frame: FrameType | None) -> None:
+        """Ctrl-C: at the prompt for what is typed there, else for the program."""
+        if self._prompt.open:
+            raise KeyboardInterrupt
+        if self._holder == threading.get_ident():
+            self._staying = True
+        elif frame is not None:
+            self.write("\nThe program is interrupted; `continue` lets it go on.")
+            self._hold(frame, lambda: True)
+
+    # ---- what is told
+
+    def _begin(self, frame: FrameType) -> None:
+        """The program is about to run its first line. If it is to stay there, that is where it stops."""
+        self._prompt.begin(frame)
+        self._hold(frame, self._host.begin if self._batch else self._step_if_staying)
+        self._sensor.trace(self._prompt.trace_dispatch if self._prompt.steps else None, frame)
+
+    def _step_if_staying(self) -> bool:
+        if self._host.begin():
+            self._prompt.set_step()
+        return False
+
+    def _forked(self) -> None:
+        """A process that the program has forked is nobody's to debug."""
+        if not self._saving:
+            self.stop()
+
+    def _signalled(self, place: Place, frame: FrameType | None) -> None:
+        if frame is not None:
+            self._arrive(frame, [(place, Values(frame))], False)
+
+    def _arrive(self, frame: FrameType, hits: Sequence[Hit], stop: bool) -> None:
+        """The program has come to places, and maybe to a point of the developer's."""
+
+        def tell() -> bool:
+            self._at_breakpoint = stop and self._prompt.stops_at(frame)
+            staying = self._at_breakpoint
+            for place, read in hits:
+                staying |= self._driver.reached(place, read)
+            return staying
+
+        self._hold(frame, tell)
+
+    def _settle(self, frame: FrameType) -> None:
+        """An event that the core has sent wants the program to stop."""
+        self._hold(frame, lambda: False)
+
+    def _hold(self, frame: FrameType, tell: Callable[[], bool], trace: TracebackType | None = None) -> None:
+        """Tell something while the program stands in a frame, and stay there if that is wanted.
+
+        Whatever happens meanwhile may leave a copy of the process behind. In such a copy it all ends by `Woken`, and
+        the program is where it was; the process that woke it says what comes now.
+        """
+        if self._sensor.gate.holder == threading.get_ident():
+            return
+        asking: bool | None = None
+        with self._turn:
+            self._holder = self._sensor.gate.holder = threading.get_ident()
+            self._frame = frame
+            try:
+                while True:
+                    try:
+                        if asking is not None or tell() or self._staying or self._stopping_soon:
+                            self._stand(frame, trace, bool(asking))
+                        break
+                    except processes.Woken as woken:
+                        asking = self._wake(woken)
+            finally:
+                self._holder = self._frame = None
+                self._sensor.gate.holder = 0
+                self._at_breakpoint = False
+
+    def _stand(self, frame: FrameType, trace: TracebackType | None, asking: bool) -> None:
+        """The program has stopped. Whoever drives it does what was put off, and then the developer is asked, unless
+        the driver lets it go on."""
+        self._going = False
+        breakpoint = self._at_breakpoint and not asking
+        if not asking:
+            self._tell_stopped()
+        while not self._going:
+            if self._batch:
+                self._host.leave("a point of the developer's")
+            self._prompt.show(frame, trace, breakpoint)
+            breakpoint = False
+            self._see_breakpoints()
+            self._going = not self._driver.resuming()
+            if self._stopping_soon:
+                self._tell_stopped()
+        self._sensor.trace(self._prompt.trace_dispatch if self._prompt.steps else None, frame)
+
+    def _wake(self, woken: processes.Woken) -> bool:
+        """Be the program from now on. Was the developer being asked when that was decided?"""
+        self._process = os.getpid()
+        asking, breakpoints = self._host.unpack(woken.message)
+        self._prompt.use_breakpoints(breakpoints)
+        self._see_breakpoints()
+        return asking
+
+    def _tell_stopped(self) -> None:
+        self._staying = self._stopping_soon = False
+        self._driver.stopped()
+
+    def _see_breakpoints(self) -> None:
+        self._atlas.stop_at({os.path.abspath(file): lines for file, lines in self._prompt.breaks.items()})
+        self._sensor.update(list(self._atlas))
+
+    def _stands(self) -> FrameType:
+        if self._frame is None:
+            raise DebuggerError("the program is not there", hint="start it, or wait until it stops")
+        return self._frame
+
+
+def _location(frame: FrameType) -> str:
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}"

@@ -1,0 +1,204 @@
+"""Which code of a program a place names. Code is met when it first runs; places may be asked for at any time."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import os
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from inspect import CO_OPTIMIZED
+from types import CodeType
+
+from mopsus.events.weave.origin import is_ours, is_own
+from mopsus.interactive.python.accesses import Access, find_accesses
+from mopsus.model import Place, PlaceKind
+
+_VARIABLES = frozenset({PlaceKind.READ, PlaceKind.WRITE, PlaceKind.ACCESS})
+
+
+@dataclass(eq=False, slots=True)
+class Spot:
+    """A code object, and what is to be told while it runs."""
+
+    code: CodeType
+    name: str
+    """With that of its module: `shop.Cart.add`."""
+    own: bool
+    before: list[Place] = field(default_factory=list)
+    after: list[Place] = field(default_factory=list)
+    lines: dict[int, list[Place]] = field(default_factory=dict)
+    catches: dict[int, list[Place]] = field(default_factory=dict)
+    """By the first line of a handler."""
+    accesses: dict[int, list[tuple[Place, Access]]] = field(default_factory=dict)
+    updates: list[Place] = field(default_factory=list)
+    stops: set[int] = field(default_factory=set)
+    """Lines that have a point of the developer's."""
+
+    @property
+    def wants_lines(self) -> bool:
+        return bool(self.lines or self.catches or self.updates or self.stops)
+
+
+class Atlas:
+    """All code that has been met, and every place that was ever asked for."""
+
+    def __init__(self, script: str) -> None:
+        self._script = script
+        self._spots: dict[CodeType, Spot | None] = {}
+        self._named: dict[Place, list[Spot]] = {}
+        self._set: set[Place] = set()
+        self._stops: Mapping[str, Collection[int]] = {}
+
+    def __getitem__(self, code: CodeType) -> Spot | None:
+        return self._spots.get(code)
+
+    def __contains__(self, code: CodeType) -> bool:
+        return code in self._spots
+
+    def __iter__(self) -> Iterator[Spot]:
+        return (spot for spot in self._spots.values() if spot is not None)
+
+    def meet(self, code: CodeType, module: object) -> Spot | None:
+        """Code that runs for the first time; None if it is ours."""
+        if is_ours(module):
+            self._spots[code] = None
+            return None
+        own = is_own(code.co_filename) and not code.co_filename.startswith("<frozen")
+        spot = self._spots[code] = Spot(code, f"{module}.{code.co_qualname}".replace(".<locals>", ""), own)
+        for place, spots in self._named.items():
+            if self._is_there(place, spot):
+                spots.append(spot)
+                if place in self._set:
+                    self._put(place, spot)
+        self._stop_in(spot)
+        return spot
+
+    def set(self, place: Place) -> list[Spot]:
+        """From now on the place is wanted; the spots that change."""
+        spots = self._named.get(place)
+        if spots is None:
+            spots = self._named[place] = [each for each in self if self._is_there(place, each)]
+        if place not in self._set:
+            self._set.add(place)
+            for spot in spots:
+                self._put(place, spot)
+        return spots
+
+    def clear(self, place: Place) -> list[Spot]:
+        self._set.discard(place)
+        spots = self._named.get(place, [])
+        for spot in spots:
+            self._take(place, spot)
+        return spots
+
+    def stop_at(self, stops: Mapping[str, Collection[int]]) -> None:
+        """The developer's points now: by absolute path, the lines."""
+        self._stops = stops
+        for spot in self:
+            self._stop_in(spot)
+
+    def _stop_in(self, spot: Spot) -> None:
+        lines = self._stops.get(os.path.abspath(spot.code.co_filename), ()) if self._stops else ()
+        spot.stops = {line for line in lines if line in lines_of(spot.code) or line == spot.code.co_firstlineno}
+
+    # ---- what places name
+
+    def _is_there(self, place: Place, spot: Spot) -> bool:
+        match place.kind:
+            case PlaceKind.CALL:
+                return is_named(place.what, spot)
+            case PlaceKind.LINE:
+                file, line = split_line(place.what, self._script)
+                return spot.own and is_file(file, spot.code.co_filename) and line in lines_of(spot.code)
+            case PlaceKind.CATCH:
+                return spot.own and bool(handlers_of(spot.code))
+            case PlaceKind.UPDATE:
+                return spot.own
+            case kind if kind in _VARIABLES:
+                return spot.own and bool(find_accesses(place, spot.code, spot.name))
+        return False
+
+    def _put(self, place: Place, spot: Spot) -> None:
+        match place.kind:
+            case PlaceKind.CALL:
+                (spot.after if place.after else spot.before).append(place)
+            case PlaceKind.LINE:
+                spot.lines.setdefault(split_line(place.what, self._script)[1], []).append(place)
+            case PlaceKind.CATCH:
+                for line in handlers_of(spot.code):
+                    spot.catches.setdefault(line, []).append(place)
+            case PlaceKind.UPDATE:
+                spot.updates.append(place)
+            case _:
+                for access in find_accesses(place, spot.code, spot.name):
+                    spot.accesses.setdefault(access.offset, []).append((place, access))
+
+    @staticmethod
+    def _take(place: Place, spot: Spot) -> None:
+        for places in (spot.before, spot.after, spot.updates):
+            if place in places:
+                places.remove(place)
+        for table in (spot.lines, spot.catches):
+            for line, places in list(table.items()):
+                if place in places:
+                    places.remove(place)
+                if not places:
+                    del table[line]
+        for offset, pairs in list(spot.accesses.items()):
+            pairs[:] = [pair for pair in pairs if pair[0] != place]
+            if not pairs:
+                del spot.accesses[offset]
+
+
+def is_named(what: str, spot: Spot) -> bool:
+    """Is it the function, or the class whose objects it makes, of this name?
+
+    The program's own may be named without their module; those of libraries are named in full.
+    """
+    if not spot.code.co_flags & CO_OPTIMIZED:
+        return False  # the body of a module or class
+    names = {spot.name, spot.name.removesuffix(".__init__")}
+    patterns = (what, f"*.{what}") if spot.own else (what,)
+    return any(fnmatchcase(name, pattern) for name in names for pattern in patterns)
+
+
+def split_line(what: str, script: str) -> tuple[str, int]:
+    """`file.py:12`, or `12` for the program itself."""
+    file, _, line = what.rpartition(":")
+    return file or script, int(line) if line.isdecimal() else 0
+
+
+def is_file(named: str, path: str) -> bool:
+    """Is this the path of the file that is named, maybe without its folder?"""
+    return os.path.abspath(path) == os.path.abspath(named) or path.endswith(os.sep + named.removeprefix("./"))
+
+
+def lines_of(code: CodeType) -> frozenset[int]:
+    """The lines of code that begin an instruction."""
+    return frozenset(line for _, _, line in code.co_lines() if line)
+
+
+def handlers_of(code: CodeType) -> Mapping[int, tuple[str | None, bool]]:
+    """Of every `except` in some code: the first line within, the exceptions that it is for, and whether that line is
+    that of the `except` itself, so that it is reached by exceptions that it is not for."""
+    lines = lines_of(code)
+    return {
+        node.body[0].lineno: (None if node.type is None else ast.unparse(node.type), node.lineno == node.body[0].lineno)
+        for node in _handlers(code.co_filename)
+        if node.body[0].lineno in lines
+    }
+
+
+_PARSED: dict[str, list[ast.ExceptHandler]] = {}
+
+
+def _handlers(file: str) -> list[ast.ExceptHandler]:
+    if file not in _PARSED:
+        try:
+            tree = ast.parse("".join(linecache.getlines(file)))
+        except SyntaxError:
+            tree = ast.Module([], [])
+        _PARSED[file] = [node for node in ast.walk(tree) if isinstance(node, ast.ExceptHandler)]
+    return _PARSED[file]

@@ -1,0 +1,172 @@
+"""Run a program under the debugger, in this process: `main` is what a process begins with that `launch.py` starts."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from dataclasses import replace
+from pathlib import Path
+from types import CodeType, TracebackType
+from typing import Any, NoReturn
+
+from mopsus.events.weave.launch import Program, launch
+from mopsus.interactive.debugger import Read
+from mopsus.interactive.outcome import Stop
+from mopsus.interactive.prepare import prepare
+from mopsus.interactive.python.adapter import PythonDebugger
+from mopsus.interactive.python.carry import pack, unpack
+from mopsus.interactive.session import Session
+from mopsus.interactive.setup import Setup
+from mopsus.model import MopsusError, Place
+
+FAILED = 2
+
+
+def main() -> int:
+    """Debug what the file that is the only argument says; the status to end with."""
+    setup = Setup.from_json(Path(sys.argv[1]).read_text())
+    run = Run(setup)
+    try:
+        status = run.run()
+    except MopsusError as error:
+        run.write_outcome(error=error.message + (f" ({error.hint})" if error.hint else ""))
+        status = FAILED
+    if status == -signal.SIGINT:  # as an interpreter ends that Ctrl-C has ended
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)
+    return status
+
+
+class Run:
+    """One program, its debugger, and its session. It stands between the two to save every verdict at once, because a
+    program may be killed at any time, and the session dies with it."""
+
+    def __init__(self, setup: Setup) -> None:
+        self._setup = setup
+        self._program = _program(setup.program)
+        self._exit = os._exit
+        self._saved = 0
+        self._debugger = PythonDebugger(*_files(self._program), batch=setup.batch, folder=_folder(setup))
+        self._session = Session(self._debugger, history=setup.history, allow_code=setup.allow_code, record=setup.record)
+        self._debugger.drive(self, self)
+
+    def run(self) -> int:
+        """The program, from its beginning to its end; its status."""
+        prepare(self._session, self._setup)
+        if not self._setup.batch:
+            signal.signal(signal.SIGINT, lambda number, frame: self._debugger.interrupted(frame))
+        os._exit = self._exit_at_once
+        ended = launch(self._program, self)
+        status = -signal.SIGINT if ended.interrupted else ended.status
+        self.ended(status)
+        return status
+
+    # ---- as `launch` sees what watches a program
+
+    def start(self) -> None:
+        self._debugger.start(vars(sys.modules["__main__"]))
+        if not self._setup.batch:
+            sys.excepthook = self._show_and_ask
+
+    def main_code(self, source: bytes, path: str) -> CodeType:
+        return compile(source, path, "exec", dont_inherit=True)
+
+    def stop(self, *, ended: bool = False) -> None:
+        self._debugger.stop()
+
+    # ---- as the debugger sees whom it tells
+
+    def reached(self, place: Place, read: Read) -> bool:
+        staying = self._session.reached(place, read)
+        self._save()
+        return staying
+
+    def resuming(self) -> bool:
+        staying = self._session.resuming()
+        self._save()
+        return staying
+
+    def stopped(self) -> None:
+        self._session.stopped()
+        self._save()
+
+    def loaded(self) -> bool:
+        return self._session.loaded()
+
+    def ended(self, status: int | None) -> None:
+        self._session.ended(status)
+        self.write_outcome()
+
+    def _save(self) -> None:
+        if len(self._session.verdicts) != self._saved:
+            self._saved = len(self._session.verdicts)
+            self.write_outcome()
+
+    # ---- as the debugger sees who runs it
+
+    def begin(self) -> bool:
+        staying = self._session.start()
+        self.write_outcome()
+        if not self._setup.batch:
+            self._session.tell("Type `continue` to start the program, `verde help` for the commands about monitors.")
+        return staying or not self._setup.batch
+
+    def command(self, line: str) -> None:
+        self._session.command(line)
+
+    def pack(self, saved: object, asking: bool, extra: object) -> bytes:
+        return pack(self._session, saved, asking, extra)
+
+    def unpack(self, message: bytes) -> tuple[bool, Any]:
+        return unpack(self._session, message)
+
+    def leave(self, reason: str) -> NoReturn:
+        where = self._debugger.where()
+        self.write_outcome(Stop(reason, where.location, tuple(self._debugger.backtrace())))
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        self._exit(0)
+
+    # ---- the end
+
+    def write_outcome(self, stop: Stop | None = None, error: str | None = None) -> None:
+        """Where whoever started this looks for it."""
+        if self._setup.outcome is not None:
+            outcome = self._session.outcome(stop)
+            if error is not None:
+                outcome = replace(outcome, error=error)
+            Path(self._setup.outcome).write_text(outcome.to_json())
+
+    def _exit_at_once(self, status: int) -> NoReturn:
+        """In the place of `os._exit`: a program may end itself without going through its end."""
+        if self._debugger.is_program():
+            self._debugger.stop()
+            self.ended(status)
+        self._exit(status)
+
+    def _show_and_ask(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        """An exception ends the program: as ever, but the developer may look around before."""
+        sys.__excepthook__(kind, error, trace)
+        if trace is not None:
+            self._session.tell("This exception ends the program; `continue` lets it.")
+            self._debugger.post_mortem(trace)
+
+
+def _program(words: tuple[str, ...]) -> Program:
+    if words[0] == "-m":
+        return Program(words[1] if len(words) > 1 else "", is_module=True, arguments=words[2:])
+    return Program(words[0], arguments=words[1:])
+
+
+def _files(program: Program) -> tuple[str, str]:
+    """The file with the program's text, and the folder from which it imports its own modules."""
+    root = os.getcwd() if program.is_module else os.path.dirname(os.path.abspath(program.name))
+    path = os.path.join(root, *program.name.split(".")) if program.is_module else os.path.abspath(program.name)
+    if os.path.isdir(path):
+        return os.path.join(path, "__main__.py"), root if program.is_module else path
+    return f"{path}.py" if program.is_module else path, root
+
+
+def _folder(setup: Setup) -> str | None:
+    return None if setup.outcome is None else os.path.dirname(setup.outcome)

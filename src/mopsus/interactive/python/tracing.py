@@ -1,0 +1,154 @@
+"""The program seen through `sys.settrace`, which tells of every call, and of every line where it is asked to."""
+
+from __future__ import annotations
+
+import dis
+import sys
+import threading
+from bdb import GENERATOR_AND_COROUTINE_FLAGS
+from collections.abc import Callable, Collection, Iterator
+from functools import cache
+from types import CodeType, FrameType
+from typing import Any
+
+from mopsus._core import Gate
+from mopsus.interactive.python.arrivals import Arrivals
+from mopsus.interactive.python.atlas import Spot
+from mopsus.interactive.python.sensor import Sensor, Trace
+
+_YIELDS = frozenset({"YIELD_VALUE", "SEND", "RESUME"})
+
+
+class Tracing(Sensor):
+    """For Python 3.11."""
+
+    def __init__(self, arrivals: Arrivals, settle: Callable[[FrameType], object]) -> None:
+        super().__init__(arrivals, settle)
+        self.gate = Gate(settle, settle, settle, self._traced, settle)
+        self._exceptions = False
+        self._step: Trace | None = None
+        self._stepping: int | None = None
+        """The thread that makes steps."""
+
+    def start(self) -> None:
+        threading.settrace(self._begin_thread)
+        self.gate.install()
+
+    def stop(self) -> None:
+        self.gate.uninstall()
+        threading.settrace(None)
+        for frame in _frames():
+            frame.f_trace = None
+
+    def update(self, spots: Collection[Spot]) -> None:
+        codes = {spot.code for spot in spots if self._wants(spot)}
+        for spot in spots:
+            self.feed(spot)
+        for code in codes:
+            self.gate.ignore(code, False)
+        if codes:
+            for frame in _frames():
+                if frame.f_code in codes:
+                    self._follow(frame)
+
+    def feed(self, spot: Spot) -> None:
+        if not spot.code.co_flags & GENERATOR_AND_COROUTINE_FLAGS:  # whose every step is a call here
+            super().feed(spot)
+
+    def watch_exceptions(self, wanted: bool) -> None:
+        self._exceptions = wanted
+        if wanted:
+            for spot in self.arrivals.atlas:
+                self.gate.ignore(spot.code, False)
+            for frame in _frames():
+                self._follow(frame)
+
+    def trace(self, function: Trace | None, frame: FrameType) -> None:
+        self._step, self._stepping = function, threading.get_ident()
+        self.gate.stepping = function is not None
+        at: FrameType | None = frame
+        while at is not None and function is not None:
+            self._follow(at)
+            at = at.f_back
+
+    # ---- called by the interpreter
+
+    def _begin_thread(self, frame: FrameType, event: str, arg: object) -> None:
+        self.gate.install()
+        self._traced(frame, event, arg, False)
+
+    def _traced(self, frame: FrameType, event: str, arg: Any, done: bool) -> None:  # noqa: ANN401 - the event says
+        """Something happens that the core does not know what to do with, or, if that is `done`, that a step ends at."""
+        step = self._step if self._stepping == threading.get_ident() and event != "opcode" else None
+        if event == "call":
+            self._called(frame, done)
+        elif frame.f_trace is None:
+            return
+        elif not done:
+            self._told(frame, event, arg)
+        if step is not None and self._step is step:
+            step(frame, event, arg)
+
+    def _called(self, frame: FrameType, done: bool) -> None:
+        """A function is entered, or a generator goes on: is there anything to be told of it?"""
+        code = frame.f_code
+        atlas = self.arrivals.atlas
+        if code not in atlas and (new := self.arrivals.met(frame)) is not None:
+            self.feed(new)
+        spot = atlas[code]
+        if spot is None or not (self._wants(spot) or self.gate.stepping):
+            self.gate.ignore(code, True)
+            return
+        if not done and _bytes(code)[frame.f_lasti + 1] == 0:  # RESUME 0: not after a yield
+            self.arrivals.started(frame, spot)
+        self._follow(frame)
+
+    def _told(self, frame: FrameType, event: str, arg: Any) -> None:  # noqa: ANN401 - the event says
+        spot = self.arrivals.atlas[frame.f_code]
+        if spot is None:
+            return
+        match event:
+            case "line":
+                self.arrivals.line(frame, spot, frame.f_lineno)
+            case "opcode":
+                self.arrivals.instruction(frame, spot, frame.f_lasti)
+            case "return":
+                self._returned(frame, spot, arg)
+            case "exception":
+                if self._exceptions and isinstance(arg[1], BaseException):
+                    self.arrivals.raised(frame, arg[1], arg[2])
+
+    def _returned(self, frame: FrameType, spot: Spot, result: object) -> None:
+        instruction = dis.opname[_bytes(frame.f_code)[frame.f_lasti]]
+        if instruction == "RETURN_VALUE":
+            self.arrivals.returned(frame, spot, result)
+        elif instruction not in _YIELDS:
+            self.arrivals.unwound(frame)
+
+    def _wants(self, spot: Spot) -> bool:
+        return bool(self._exceptions or spot.before or spot.after or spot.wants_lines or spot.accesses)
+
+    def _follow(self, frame: FrameType) -> None:
+        spot = self.arrivals.atlas[frame.f_code]
+        frame.f_trace = _marked
+        frame.f_trace_lines = True
+        frame.f_trace_opcodes = bool(spot is not None and spot.accesses)
+
+
+def _marked(frame: FrameType, event: str, arg: object) -> None:
+    """Says that a frame is followed: of its trace function, the interpreter only asks whether there is one."""
+
+
+@cache
+def _bytes(code: CodeType) -> bytes:
+    """The instructions of some code, which the interpreter puts together anew whenever it is asked."""
+    return code.co_code
+
+
+def _frames() -> Iterator[FrameType]:
+    """Every frame of every thread."""
+    for frame in sys._current_frames().values():
+        at: FrameType | None = frame
+        while at is not None:
+            yield at
+            at = at.f_back

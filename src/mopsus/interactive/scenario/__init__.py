@@ -1,0 +1,1 @@
+"""Scenarios: what to do when a monitor enters or leaves a state."""

@@ -1,0 +1,326 @@
+"""GDB started for a program: its output and status are its own, and everything that can go wrong is told."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from interactive.gdb.programs import START, build, run_gdb
+
+from mopsus import load
+from mopsus.interactive.debugger import DebuggerError
+from mopsus.interactive.gdb import launch
+from mopsus.interactive.outcome import Outcome
+from mopsus.interactive.setup import Setup, Watched
+
+pytestmark = pytest.mark.gdb
+
+LETTERS = r"""
+    #include <stdio.h>
+    #include <stdlib.h>
+    #include <string.h>
+    void open_(int n) { printf("open %d\n", n); }
+    int use(int n, int weight) { return n * weight; }
+    void close_(int n) { fprintf(stderr, "close %d\n", n); }
+    /* o1u1c1: open 1, use it, close it */
+    int main(int count, char **words) {
+        const char *s = count > 1 ? words[1] : "";
+        for (; *s; s += 2)
+            switch (*s) {
+                case 'o': open_(s[1] - '0'); break;
+                case 'u': use(s[1] - '0', 3); break;
+                case 'c': close_(s[1] - '0'); break;
+                case 'x': abort();
+            }
+        return strlen(words[count - 1]) % 100;
+    }
+"""
+FILES = """
+    slice on n
+    initialization { uses = 0 }
+    state init accepting {
+        transition { event open_(n) success opened }
+        transition { event use(n) success misused }
+    }
+    state opened {
+        transition { after event use(n, ret as got) { return got == 3 * n }
+                     success { uses += 1 } opened
+                     failure misused }
+        transition { event close_(n) success closed }
+    }
+    state closed accepting { transition { event use(n) success misused } }
+    state misused non-accepting
+"""
+
+
+def run(program: Path, prop: str, tmp_path: Path, *words: str, **more: str) -> Outcome:
+    """A whole session without a prompt."""
+    files: dict[str, str | None] = {"scenario": None, "functions": None}
+    for name, text in more.items():
+        if name in files:
+            path = tmp_path / f"given.{name}"
+            path.write_text(text)
+            files[name] = str(path)
+    file = tmp_path / "given.prop"
+    file.write_text(prop)
+    watched = Watched(str(file), files["scenario"], files["functions"], quiet=True)
+    return launch.run(Setup((watched,), (str(program), *words), batch=True, record=more.get("record")))
+
+
+def plain(program: Path, *words: str) -> tuple[str, str, int]:
+    done = subprocess.run([program, *words], capture_output=True, text=True)
+    return done.stdout, done.stderr, done.returncode
+
+
+@pytest.mark.parametrize("word", ["o1u1c1", "o1 '\"$HOME*;|&", ""])
+def test_output_and_status_are_those_of_a_plain_run(word, tmp_path, capfd):
+    program = build(LETTERS)
+    expected = plain(program, word)
+    capfd.readouterr()
+    outcome = run(program, FILES, tmp_path, word)
+    assert (*capfd.readouterr(), outcome.status) == expected
+    assert not outcome.verdicts
+    assert outcome.error is None
+
+
+@pytest.mark.parametrize("shell", ["/bin/false", None])
+def test_streams_need_no_certain_shell_nor_few_open_files(shell, tmp_path, capfd, monkeypatch):
+    program = build(r"""
+        #include <stdio.h>
+        #include <stdlib.h>
+        int main(int count, char **words) { puts(getenv("SHELL") ?: "none"); return count; }
+    """)
+    monkeypatch.setenv("SHELL", shell) if shell else monkeypatch.delenv("SHELL", raising=False)
+    files = [os.open(os.devnull, os.O_RDONLY) for _ in range(20)]
+    try:
+        outcome = run(program, "state init accepting { transition { event main() success init } }", tmp_path)
+    finally:
+        for file in files:
+            os.close(file)
+    assert (capfd.readouterr().out, outcome.status) == (f"{shell or 'none'}\n", 1)
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(letters=st.lists(st.tuples(st.sampled_from("ouc"), st.sampled_from("1234")), min_size=10, max_size=60))
+def test_verdicts_are_those_of_the_recorded_trace(kind, letters, tmp_path, capfd):
+    word = "".join(map("".join, letters))
+    record = tmp_path / f"trace.{kind}"
+    outcome = run(build(LETTERS), FILES, tmp_path, word, scenario="", record=str(record))
+    output = capfd.readouterr()
+    assert (output.out, output.err, outcome.status) == plain(build(LETTERS), word)
+    words = [sys.executable, "-m", "mopsus", "check", "--json", str(tmp_path / "given.prop"), str(record)]
+    replayed = json.loads(subprocess.run(words, capture_output=True, text=True).stdout)
+    found = [(verdict.category, dict(verdict.binding)) for verdict in outcome.verdicts]
+    assert found == [(each["category"], each["binding"]) for each in replayed["verdicts"]]
+    assert found == list(_misused(letters))
+
+
+def _misused(letters):
+    """What the property means, told directly."""
+    states: dict[int, str] = {}
+    for letter, digit in letters:
+        n = int(digit)
+        state = states.get(n, "init")
+        if letter == "o" and state == "init":
+            states[n] = "opened"
+        elif letter == "c" and state == "opened":
+            states[n] = "closed"
+        elif letter == "u" and state in ("init", "closed"):
+            states[n] = "misused"
+            yield "misused", {"n": n}
+
+
+def test_a_program_that_crashes_has_its_status_and_its_stack(tmp_path, capfd):
+    outcome = run(build(LETTERS), FILES, tmp_path, "o1x1")
+    assert outcome.status == -signal.SIGABRT
+    assert capfd.readouterr().out == plain(build(LETTERS), "o1x1")[0]
+
+
+@pytest.mark.parametrize(
+    ("command", "said", "status"),
+    [
+        ("call (void) abort()", "The program being debugged was signaled", 4),
+        ("kill", "`kill` is not for code that handles an event", 4),
+        ("print nonsense", 'No symbol "nonsense"', 4),
+        ("call (void) _exit(3)", "The program being debugged exited", 3),
+    ],
+)
+def test_commands_that_fail_or_kill_the_program_inside_a_scenario(command, said, status, tmp_path):
+    scenario = f"on entering state opened {{ execute('{command}') }}"
+    outcome = run(build(LETTERS), FILES, tmp_path, "o1u1", scenario=scenario)
+    assert said in " ".join(outcome.warnings)
+    assert outcome.status == status
+
+
+def test_faults_in_guards_and_scenarios_are_told_once_and_the_program_goes_on(tmp_path, capfd):
+    prop = FILES.replace("{ return got == 3 * n }", "{ return 1 / 0 }")
+    outcome = run(build(LETTERS), prop, tmp_path, "o1u1u1c1", scenario="on entering state opened { nonsense() }")
+    assert capfd.readouterr().out == "open 1\n"
+    assert outcome.status == 8
+    assert any("nonsense" in text for text in outcome.warnings)
+
+
+@pytest.mark.parametrize(
+    ("event", "flags", "expected"),
+    [
+        ("event usee(n)", (), "the program has no function usee; did you mean use"),
+        ("event program.c:999(n)", (), "the program has no code for line program.c:999"),
+        ("event program.c:9(n)", ("-O0",), "was compiled without debug information"),
+        ("event use(n)", ("-s",), "the program has no symbols"),
+        ("event write nowhere(n)", (), 'No symbol "nowhere"'),
+    ],
+)
+def test_places_that_are_not_there_are_told(event, flags, expected, tmp_path):
+    prop = f"state init {{ transition {{ {event} success init }} transition {{ event #end() success init }} }}"
+    outcome = run(build(LETTERS, *flags), prop, tmp_path, "o1u1")
+    assert any(expected in text for text in outcome.warnings), outcome
+    assert outcome.status == 4
+
+
+def test_a_property_of_which_nothing_can_happen_ends_the_session(tmp_path):
+    outcome = run(build(LETTERS), "state init { transition { event usee(n) success init } }", tmp_path, "o1")
+    assert "no event of given can happen in this program" in str(outcome.error)
+    assert outcome.status is None
+
+
+def test_a_file_that_is_no_program(tmp_path):
+    file = tmp_path / "broken"
+    file.write_bytes(b"\x7fELF not really")
+    file.chmod(0o755)
+    outcome = run(file, FILES, tmp_path)
+    assert "broken" in str(outcome.error)
+
+
+def test_without_gdb(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(DebuggerError, match="there is no gdb") as caught:
+        run(build(LETTERS), FILES, tmp_path)
+    assert "apt-get install gdb" in caught.value.hint
+
+
+def test_a_gdb_that_dies_is_told_of(tmp_path, monkeypatch):
+    fake = tmp_path / "gdb"
+    fake.write_text("#!/bin/sh\necho no such luck\nexit 1\n")
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    with pytest.raises(DebuggerError, match="without a word") as caught:
+        run(build(LETTERS), FILES, tmp_path)
+    assert "no such luck" in caught.value.hint
+
+
+def test_a_gdb_whose_python_has_no_core_is_told_of(tmp_path):
+    """As if the package lay elsewhere, with a core for another Python."""
+    package = tmp_path / "mopsus" / "interactive" / "gdb"
+    package.mkdir(parents=True)
+    (tmp_path / "mopsus" / "__init__.py").touch()
+    (tmp_path / "mopsus" / "_core.cpython-399-x86_64-linux-gnu.so").touch()
+    (package / "start.py").write_text(START.read_text())
+    said = run_gdb(None, [f"source {package / 'start.py'}"])
+    assert re.search(r"this GDB runs Python 3\.\d+, and Mopsus is not built for it \(there is cpython-399", said)
+
+
+LOOP = """
+    #include <stdio.h>
+    #include <unistd.h>
+    volatile int going = 1;
+    void tick(int n) { }
+    int main(void) {
+        printf("ready\\n");
+        fflush(stdout);
+        for (int i = 0; going; i++) { tick(i % 5); usleep(1000); }
+        printf("done\\n");
+        return 3;
+    }
+"""
+TICKS = "state init accepting { transition { event tick(n) success init } }"
+
+
+def test_an_interrupt_ends_a_run_without_a_prompt(tmp_path):
+    prop = tmp_path / "ticks.prop"
+    prop.write_text(TICKS)
+    words = [sys.executable, "-m", "mopsus", "debug", "--batch", "--json", "--prop", str(prop), str(build(LOOP))]
+    running = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    assert running.stdout is not None
+    assert running.stdout.readline() == "ready\n"
+    os.killpg(running.pid, signal.SIGINT)
+    _, report = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert json.loads(report)["program"]["stop"]["reason"] == "interrupted"
+
+
+def test_a_program_that_is_let_go_has_no_trap_left(tmp_path):
+    """It runs on after `detach`, through functions that were watched, to its end."""
+    prop = tmp_path / "ticks.prop"
+    prop.write_text(TICKS + "\n")
+    said = run_gdb(
+        build(LOOP),
+        [
+            "set confirm off",
+            f"source {START}",
+            f"verde load-property {prop}",
+            "verde exec set_quiet True",
+            "break tick if n == 4",
+            "run",
+            "set var going = 0",
+            "python import os; path = f'/proc/{gdb.selected_inferior().pid}/stat'",
+            "detach",
+            "python while os.path.exists(path) and ' Z ' not in open(path).read(): pass",
+        ],
+    )
+    assert "\ndone\n" in said
+
+
+def test_a_program_that_is_run_again_is_watched_from_the_beginning(tmp_path):
+    prop = tmp_path / "files.prop"
+    prop.write_text(FILES)
+    lines = [f"source {START}", f"verde load-property {prop}", "run o1u1", "run u2", "run o3"]
+    said = run_gdb(build(LETTERS), ["set confirm off", *lines, "verde exec get_slice_bindings"])
+    assert said.count("Stopped: files: misused for n=2") == 1
+    assert said.splitlines()[-1] == "[{}, {'n': 3}]"
+
+
+def test_attaching_and_letting_go(tmp_path):
+    with subprocess.Popen([build(LOOP)], stdout=subprocess.PIPE, text=True) as program:
+        _attach_and_let_go(program, tmp_path)
+
+
+def _attach_and_let_go(program, tmp_path):
+    assert program.stdout.readline() == "ready\n"
+    prop = tmp_path / "ticks.prop"
+    prop.write_text(
+        "state init { transition { event tick(n) { return n == 4 } success four failure init } }\n"
+        "state four non-accepting"
+    )
+    setup = Setup((Watched(str(prop), quiet=True),), process=program.pid, batch=True)
+    outcome = launch.run(setup)
+    assert [verdict.category for verdict in outcome.verdicts] == ["four"]
+    assert program.poll() is None
+    program.kill()
+    assert program.wait() == -signal.SIGKILL
+
+
+def test_specs_of_other_logics_and_the_names_that_they_have(tmp_path):
+    file = tmp_path / "files.mop"
+    file.write_text("""
+        Files(n) {
+          event open before(n) : call(open_) && value(n = arg 1);
+          event use after(n) : call(use) && value(n = arg 1);
+          event close before(n) : call(close_) && value(n = arg 1);
+          ltl : [](close => [] not use)
+          @violation { }
+        }
+    """)
+    assert set(load(str(file))) == {"Files"}
+    outcome = launch.run(Setup((Watched(str(file), quiet=True),), (str(build(LETTERS)), "o1u1c1u1"), batch=True))
+    assert [(verdict.category, verdict.binding) for verdict in outcome.verdicts] == [("violation", {"n": 1})]
+    assert outcome.stop is not None
+    assert outcome.stop.backtrace
