@@ -398,6 +398,7 @@ NB_MODULE(_core, module) {
              },
              nb::arg("instance"))
         .def("look_beyond", &PyMonitor::look_beyond, nb::arg("folder"))
+        .def_prop_rw("caching", &PyMonitor::caching, &PyMonitor::set_caching)
         .def("slices", &slices)
         .def("put",
              [](PyMonitor& self, Reference instance, std::uint32_t state) {

@@ -68,13 +68,14 @@ public:
     Quiet emit_quietly(EventId event, PyObject* value) {
         if (Py_TYPE(value) != quiet_type_) return Quiet::No;
         Recent& recent = recent_[place_of(value)];
+        Slot slot = recent.slot;
         if (recent.value != value) {
-            const Slot slot = core_.engine().domain(0).find(Key::of_bits(KeyKind::Object, reinterpret_cast<std::uintptr_t>(value)));
+            slot = core_.engine().domain(0).find(Key::of_bits(KeyKind::Object, reinterpret_cast<std::uintptr_t>(value)));
             if (slot == kNil) return Quiet::No;
-            recent = {value, slot};
+            if (caching_) recent = {value, slot};
         }
-        if (!tabular_) return inherit_ != nullptr ? emit_to_slice(event, recent.slot) : emit_ready(event, recent.slot);
-        if (!flat_->step_quietly(event, recent.slot)) return Quiet::No;
+        if (!tabular_) return inherit_ != nullptr ? emit_to_slice(event, slot) : emit_ready(event, slot);
+        if (!flat_->step_quietly(event, slot)) return Quiet::No;
         ++core_.seen[event];
         return Quiet::Done;
     }
@@ -272,6 +273,7 @@ private:
         return (address >> 4 ^ address >> 15) % kRecent;
     }
     std::vector<Recent> recent_;  // for `emit_quietly`
+    bool caching_ = true;         // are they ever put there?
     void set_quiet() { quiet_type_ = inside_ || closed_ || !deaths_.empty() ? nullptr : flat_type_; }
     std::map<std::pair<Engine*, unsigned>, std::unique_ptr<Watcher>> watchers_;
     struct Ready {
@@ -296,6 +298,10 @@ private:
     std::uint32_t place_ = 0;  // where events come from, if their source knows
 
 public:
+    // Objects of the last events are remembered with their slots. A monitor does without from its first event on only
+    // if somebody wants to know what that is worth.
+    bool caching() const { return caching_; }
+    void set_caching(bool on) { caching_ = on; }
     void look_beyond(std::string folder) { places_.look_beyond(std::move(folder)); }
     // While one of these exists, events come from there; looking at the stack would take longer than all the rest.
     class From {
