@@ -114,8 +114,9 @@ $(VENV)/.system: tools/system-packages | $(VENV)/.created
 	@touch $@
 
 $(VENV)/.peers: pyproject.toml | $(VENV)/.installed
-	$(call say,the other tools that the benchmarks compare with)
+	$(call say,what the benchmarks compare with and monitor)
 	@$(BIN)/python -m pip install -qq --group bench
+	@$(BIN)/python -m pip install -qq --no-deps --upgrade --target $(VENV)/programs --group programs
 	@touch $@
 
 .venv-%/.installed: pyproject.toml $(VENV)/.installed

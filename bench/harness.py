@@ -61,6 +61,15 @@ class Row:
 
 
 @dataclass(frozen=True)
+class Matrix:
+    """A table of numbers, one or several in a cell, where a row for each would be too long."""
+
+    title: str
+    columns: Sequence[str]
+    lines: Mapping[str, Sequence[float | Sequence[float]]]
+
+
+@dataclass(frozen=True)
 class Side:
     """One of the things that are measured in turn; `prepare` makes what `work` needs and is not measured."""
 

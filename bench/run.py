@@ -4,7 +4,8 @@
     python bench/run.py --only hasnext --only online    some; the results of the others stay as they are
     python bench/run.py --only hasnext --scale 0.1      smaller, to try something: printed, not stored
 
-Each benchmark is a module beside this one with a function `rows(scale)`, and runs in a process of its own.
+Each benchmark is a module beside this one with a function `rows(scale)`, and runs in a process of its own. Among the
+rows there may be a `Matrix`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import table
-from harness import environment, in_fresh_process
+from harness import Matrix, Row, environment, in_fresh_process
 
 BENCHMARKS = (
     "hasnext",
@@ -55,12 +56,14 @@ BENCHMARKS = (
 def benchmark(name: str, scale: float) -> dict[str, Any]:
     """One benchmark as it is stored."""
     start = time.perf_counter()
-    rows = importlib.import_module(name).rows(scale)
+    measured = importlib.import_module(name).rows(scale)
+    matrices = [asdict(each) for each in measured if isinstance(each, Matrix)]
     return {
         "scale": scale,
         "seconds": round(time.perf_counter() - start),
         "environment": environment(),
-        "rows": [asdict(row) | {"met": row.met} for row in rows],
+        "rows": [asdict(each) | {"met": each.met} for each in measured if isinstance(each, Row)],
+        **({"matrices": matrices} if matrices else {}),
     }
 
 
@@ -76,7 +79,7 @@ def main() -> int:
     for name in chosen:
         print(f"\n{name}", flush=True)
         results[name] = in_fresh_process(benchmark, name, arguments.scale)
-        print(table.markdown(results[name]["rows"]), flush=True)
+        print(table.markdown(results[name]), flush=True)
         if stored:
             ordered = {each: results[each] for each in BENCHMARKS if each in results}
             stored.write_text(json.dumps(ordered, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -20,7 +20,23 @@ PAGE = HERE.parent / "docs" / "benchmarks.md"
 SECTION = re.compile(r"(<!-- results: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
-def markdown(rows: Sequence[Mapping[str, Any]]) -> str:
+def markdown(result: Mapping[str, Any]) -> str:
+    """What one benchmark gave, as Markdown tables."""
+    return "\n\n".join([of_rows(result["rows"]), *map(matrix, result.get("matrices", ()))])
+
+
+def matrix(of: Mapping[str, Any]) -> str:
+    """A table of numbers."""
+
+    def cell(value: float | Sequence[float]) -> str:
+        return " / ".join(map(number, value)) if isinstance(value, Sequence) else number(value)
+
+    lines = [f"| {of['title']} | {' | '.join(of['columns'])} |", "|---|" + "---:|" * len(of["columns"])]
+    lines += [f"| {name} | {' | '.join(map(cell, values))} |" for name, values in of["lines"].items()]
+    return "\n".join(lines)
+
+
+def of_rows(rows: Sequence[Mapping[str, Any]]) -> str:
     """The rows of one benchmark as a Markdown table."""
     lines = ["| case | Mopsus | compared with | | ratio | goal | |", "|---|---:|---|---:|---:|---:|---|"]
     for row in rows:
@@ -77,7 +93,7 @@ def page(text: str, results: Mapping[str, Any]) -> str:
         opening, name, closing = match.groups()
         if name not in results:
             return f"{opening}\nNot measured yet.\n\n{closing}"
-        return f"{opening}\n{markdown(results[name]['rows'])}\n\n{made_with(results[name])}\n\n{closing}"
+        return f"{opening}\n{markdown(results[name])}\n\n{made_with(results[name])}\n\n{closing}"
 
     return SECTION.sub(fill, text)
 

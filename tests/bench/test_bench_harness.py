@@ -54,7 +54,7 @@ def test_sides_are_measured_by_turns_and_the_first_round_does_not_count(module):
 def test_a_missed_goal_is_marked(module):
     table = module("table")
     row = {"case": "c", "unit": "s", "ours": 1234.5, "base": "b", "theirs": 0.5, "ratio": [2, 1, 3], "met": False}
-    shown = table.markdown([row | {"goal": {"sign": "≤", "value": 1.5, "of": "ratio"}}]).replace(table.TIMES, "x")
+    shown = table.of_rows([row | {"goal": {"sign": "≤", "value": 1.5, "of": "ratio"}}]).replace(table.TIMES, "x")
     assert shown.splitlines()[2] == "| c | 1,234 s | b | 0.50 | 2.00x (1.00 to 3.00) | ≤ 1.5x | **missed** |"
 
 

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BENCHMARKS = re.findall(
     r'"(\w+)"', (ROOT / "bench" / "run.py").read_text().partition("BENCHMARKS = (")[2].partition(")")[0]
 )
-PEERS = {"peers": ("reelay", "_nfer"), "mtl": ("reelay", "rtamt")}
+PEERS = {"peers": ("reelay", "_nfer"), "mtl": ("reelay", "rtamt"), "programs": ("pyperf",)}
 
 
 SLOW = [pytest.param(name, marks=pytest.mark.slow) if name == "end_to_end" else name for name in BENCHMARKS]
