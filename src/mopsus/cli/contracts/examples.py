@@ -95,7 +95,7 @@ def _watch(path: Path, watched: Sequence[Contract]) -> list[tuple[str, int | Non
 
 
 def _line(verdict: Verdict, path: str) -> int | None:
-    """The last line of the example that led to a verdict; the end of a program has none."""
-    locations = [*(item.location for item in verdict.witness), verdict.location]
-    place = next((file_line(location) for location in reversed(locations) if location is not None), None)
-    return place[1] if place is not None and place[0] == path else None
+    """The last line of the example that led to a verdict; what a library does by itself has none there."""
+    locations = [verdict.location, *(item.location for item in reversed(verdict.witness))]
+    places = [place for location in locations if location is not None and (place := file_line(location))]
+    return next((line for file, line, _ in places if file == path), None)

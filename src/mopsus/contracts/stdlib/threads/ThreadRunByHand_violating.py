@@ -1,0 +1,6 @@
+"""Nothing happens at the same time."""
+
+import threading
+
+worker = threading.Thread(target=print, args=("working",))
+worker.run()  # violation
