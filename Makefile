@@ -25,7 +25,7 @@ quietly = mkdir -p $(dir $(1)); $(2) > $(1) 2>&1 || { cat $(1); exit 1; }
 # A build must not pick up, or trip over, what the caller's shell happens to export.
 unexport PYTHONPATH PYTHONHOME
 
-.PHONY: help setup demo test test-all bench lint docs clean core-test python-test other-pythons
+.PHONY: help setup demo test test-all bench studies lint docs clean core-test python-test other-pythons
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name does; do printf '  make %-10s %s\n' "$$name" "$$does"; done
@@ -49,11 +49,15 @@ bench: $(VENV)/.built $(VENV)/.peers ## measure, print the table, store the JSON
 	$(call say,benchmarks)
 	@$(BIN)/python bench/run.py
 
+studies: $(VENV)/.built ## run contracts over the tests of well-known projects, write the page anew
+	$(call say,case studies)
+	@$(BIN)/python -m studies run
+
 lint: $(VENV)/.installed ## style, types and import contracts
 	$(call say,lint: ruff)
 	@$(BIN)/ruff check -q . && $(BIN)/ruff format -q --check .
 	$(call say,lint: mypy --strict)
-	@$(BIN)/mypy --no-error-summary && $(BIN)/mypy --no-error-summary tools/*.py examples/*/*.py && $(BIN)/mypy --no-error-summary bench/*.py
+	@$(BIN)/mypy --no-error-summary && $(BIN)/mypy --no-error-summary tools/*.py examples/*/*.py && $(BIN)/mypy --no-error-summary bench/*.py && $(BIN)/mypy --no-error-summary -p studies && MYPYPATH=src:studies/recorder $(BIN)/mypy --no-error-summary studies/recorder/*.py
 	$(call say,lint: import contracts)
 	@$(call quietly,build/import-linter.log,$(BIN)/lint-imports --cache-dir build/import-linter)
 

@@ -75,8 +75,10 @@ class Findings:
         self._files = files
         self._runs_tests = runs_tests
         self._fail = fail
-        self._groups = Groups()
-        self._causes: dict[GroupKey, Counter[str]] = {}
+        self.groups = Groups()
+        """What was found and not accepted; other plugins may look at it when the session has finished."""
+        self.causes: dict[GroupKey, Counter[str]] = {}
+        """How often each test has caused a finding."""
         self._accepted: Counter[Fingerprint] = Counter()
         self._violations: set[Fingerprint] = set()
         self._outside = False
@@ -105,7 +107,7 @@ class Findings:
         if self._runs_tests:
             self._add_session(self._watch.end())
         self._interrupted = session.exitstatus == pytest.ExitCode.INTERRUPTED
-        self._write_files(self._summary())
+        self._write_files(self.summary())
         if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             if self._failures:
                 session.exitstatus = pytest.ExitCode.USAGE_ERROR
@@ -113,14 +115,14 @@ class Findings:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED  # no test could fail for it
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        summary, quiet = self._summary(), terminalreporter.verbosity < 0
-        if quiet and not (len(self._groups) or self._failures):
+        summary, quiet = self.summary(), terminalreporter.verbosity < 0
+        if quiet and not (len(self.groups) or self._failures):
             return
         stream = io.StringIO()
         options = replace(
             self._options, colour=terminalreporter.hasmarkup, width=terminalreporter._tw.fullwidth, quiet=False
         )
-        TerminalReporter(stream, options, self._groups).finish(summary)
+        TerminalReporter(stream, options, self.groups).finish(summary)
         terminalreporter.write_sep("=", "mopsus")
         failures = [f"error[{failure.code}]: {failure.message}" for failure in self._failures]
         terminalreporter.write(stream.getvalue() + "".join(f"{line}\n" for line in (*self._remarks(), *failures)))
@@ -140,8 +142,8 @@ class Findings:
             self._outside |= cause == SESSION and self._baseline.fails(first)
             for number, verdict in enumerate(each.examples):
                 rest = each.count - len(each.examples) if number == len(each.examples) - 1 else 0
-                group = self._groups.add(verdict, 1 + rest)
-            self._causes.setdefault(group.key, Counter())[cause] += each.count
+                group = self.groups.add(verdict, 1 + rest)
+            self.causes.setdefault(group.key, Counter())[cause] += each.count
 
     def _add_session(self, data: Mapping[str, Any]) -> None:
         self._add(SESSION, unpack(data["seen"]))
@@ -152,7 +154,7 @@ class Findings:
 
     def _notes(self, group: Group) -> list[str]:
         """Which tests caused a finding, those that did so most often first."""
-        causes = self._causes.get(group.key, Counter()).copy()
+        causes = self.causes.get(group.key, Counter()).copy()
         outside = causes.pop(SESSION, 0)
         shown = [
             f"in {name}" + (f" ({count(times, 'time')})" if times > 1 else "")
@@ -166,7 +168,8 @@ class Findings:
 
     # ---- reports ----
 
-    def _summary(self) -> Summary:
+    def summary(self) -> Summary:
+        """What was counted, once the session has finished."""
         known = {spec.name: spec for spec in self._options.specs}
         return Summary(
             specs=tuple((known | {name: Spec(name) for name in self._counts if name and name not in known}).values()),
@@ -183,7 +186,7 @@ class Findings:
     def _write_files(self, summary: Summary) -> None:
         for output, render in self._files:
             try:
-                output.write(render(self._groups, summary, self._options))
+                output.write(render(self.groups, summary, self._options))
                 output.commit()
             except MopsusError as error:  # the other reports are wanted all the same
                 self._failures.append(error)

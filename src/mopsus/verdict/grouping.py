@@ -7,7 +7,7 @@ number of groups is limited, and examples keep no long strings.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -56,19 +56,25 @@ class Groups:
     """Verdicts by finding. Iteration gives errors before warnings before notes, each in order of appearance.
 
     Once `limit` groups exist, a new finding joins the rest of its spec, property and category,
-    in a group whose place is `…`.
+    in a group whose place is `…`. `key` may group in another way than by the place of the last event.
     """
 
-    def __init__(self, examples: int = EXAMPLES, limit: int = MAX_GROUPS) -> None:
+    def __init__(
+        self,
+        examples: int = EXAMPLES,
+        limit: int = MAX_GROUPS,
+        key: Callable[[Verdict], GroupKey] | None = None,
+    ) -> None:
         self._examples = examples
         self._limit = limit
+        self._key = key if key is not None else group_key
         self._groups: dict[GroupKey, Group] = {}
         self.severities: Counter[Severity] = Counter()
 
     def add(self, verdict: Verdict, times: int = 1) -> Group:
         """Count a verdict that came so many times; gives its group, whose `count` is `times` if the finding is new."""
         self.severities[verdict.severity] += times
-        key = group_key(verdict)
+        key = self._key(verdict)
         group = self._groups.get(key)
         if group is None:
             if len(self._groups) >= self._limit:
