@@ -122,6 +122,4 @@ def _step(base: Path, failure: str, *command: str) -> None:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT, check=False)
     if done.returncode:
         last = log.read_text(errors="replace").strip().splitlines()[-3:]
-        raise StudyError(
-            f"{failure}: " + " / ".join(last), hint=f"read {log}; what is done already is not done again"
-        )
+        raise StudyError(f"{failure}: " + " / ".join(last), hint=f"read {log}; what is done already is not done again")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import platform
+import resource
 import shutil
 import signal
 import subprocess
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,6 +44,7 @@ class Run:
     """One run of the tests."""
 
     seconds: float
+    cpu_s: float
     record: Record
 
 
@@ -66,8 +69,9 @@ def study(project: Project, environment: Environment, rounds: int, say: Say) -> 
     return Outcome(
         version=project.version,
         python=platform.python_version(),
-        end_to_end=Times(*([round(each.seconds, 2) for each in kind] for kind in (plain, watched))),
-        tests=Times(*([round(each.record.test_s, 2) for each in kind] for kind in (plain, watched))),
+        end_to_end=_times(plain, watched, lambda run: run.seconds),
+        cpu=_times(plain, watched, lambda run: run.cpu_s),
+        tests=_times(plain, watched, lambda run: run.record.test_s),
         first_s=round(first.seconds, 2),
         outcomes=dict(sorted(Counter(plain[-1].record.outcomes.values()).items())),
         changed=changed,
@@ -79,6 +83,10 @@ def study(project: Project, environment: Environment, rounds: int, say: Say) -> 
         },
         violations=_joined(each.record.findings for each in [first, *watched]),
     )
+
+
+def _times(plain: Iterable[Run], watched: Iterable[Run], of: Callable[[Run], float]) -> Times:
+    return Times([round(of(run), 2) for run in plain], [round(of(run), 2) for run in watched])
 
 
 def compare(plain: Sequence[Run], watched: Sequence[Run]) -> tuple[list[Changed], list[str]]:
@@ -114,15 +122,15 @@ def run_tests(project: Project, environment: Environment, kind: str) -> Run:
     options = ["-q", "-p", "mopsus_study", "-p", "no:cacheprovider", *watching]
     command = [str(environment.python), "-m", "pytest", *options, *project.arguments]
     variables = {
-        **{name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "MOPSUS"))},
+        **{name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "PYTHON", "MOPSUS"))},
         **environment.variables(project),
         "MOPSUS_STUDY_RECORD": str(record),
         "MOPSUS_STUDY_LIBRARIES": str(environment.libraries),
     }
     with log.open("wb") as file:
-        start = time.perf_counter()
+        start, cpu = time.perf_counter(), _cpu_s()
         status = _run(command, project.timeout_s, cwd=environment.source, env=variables, stdout=file)
-        seconds = time.perf_counter() - start
+        seconds, cpu = time.perf_counter() - start, _cpu_s() - cpu
     if status not in TESTS_RAN or not record.exists():
         last = " / ".join(log.read_text(errors="replace").strip().splitlines()[-3:])
         ended = "did not end in time" if status is None else f"ended with status {status}"
@@ -130,7 +138,13 @@ def run_tests(project: Project, environment: Environment, kind: str) -> Run:
             f"the tests of {project.name} ({kind}) {ended}: {last}",
             hint=f"read {log}; what cannot run without contracts is left out by `deselect`, with its reason",
         )
-    return Run(seconds, msgspec.json.decode(record.read_bytes(), type=Record))
+    return Run(seconds, cpu, msgspec.json.decode(record.read_bytes(), type=Record))
+
+
+def _cpu_s() -> float:
+    """The time that processors have spent on processes that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def _run(command: list[str], timeout_s: float, **options: Any) -> int | None:  # noqa: ANN401 - as for Popen
@@ -144,8 +158,6 @@ def _run(command: list[str], timeout_s: float, **options: Any) -> int | None:  #
     except subprocess.TimeoutExpired:
         return None
     finally:
-        try:
+        with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
         process.wait()

@@ -24,9 +24,7 @@ Table = Callable[["Data"], str]
 class Data:
     """All that the page is made from."""
 
-    def __init__(
-        self, projects: Mapping[str, Project], results: Mapping[str, Outcome], judgements: Judgements
-    ) -> None:
+    def __init__(self, projects: Mapping[str, Project], results: Mapping[str, Outcome], judgements: Judgements) -> None:
         self.projects = projects
         self.results = {name: results[name] for name in projects if name in results}
         self.judgements = judgements
@@ -59,6 +57,7 @@ def overheads(data: Data) -> str:
             f"{median(each.end_to_end.watched):.1f} s",
             _times(each.end_to_end.ratio),
             _times(each.first_s / median(each.end_to_end.plain)),
+            _times(each.cpu.ratio),
             _times(each.tests.ratio),
             f"{sum(counts.events for counts in each.contracts.values()):,}",
             f"{sum(counts.monitors for counts in each.contracts.values()):,}",
@@ -70,11 +69,12 @@ def overheads(data: Data) -> str:
         ratios = (
             median(each.end_to_end.ratio for each in studied),
             median(each.first_s / median(each.end_to_end.plain) for each in studied),
+            median(each.cpu.ratio for each in studied),
             median(each.tests.ratio for each in studied),
         )
         rows.append(["**median**", "", "", *(f"**{_times(ratio)}**" for ratio in ratios), "", ""])
-    head = ["project", "plain", "watched", "end to end", "first run", "tests alone", "events", "monitors"]
-    return _table(head, "lrrrrrrr", rows)
+    head = ["project", "plain", "watched", "end to end", "first run", "processor", "tests alone", "events", "monitors"]
+    return _table(head, "lrrrrrrrr", rows)
 
 
 def outcomes(data: Data) -> str:

@@ -71,6 +71,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     python: str
     end_to_end: Times
     """From the start of pytest to its end."""
+    cpu: Times
+    """The same, counting only the time in which a processor worked on it."""
     tests: Times
     """Set-up, call and tear-down of the tests alone."""
     first_s: float
