@@ -31,6 +31,8 @@ CONTRACTS = """
     A finding of severity `error` is a violation: whatever the program goes on to do, something did not happen as its
     author thinks. A `warning` is about what is lost or dangerous under circumstances, a `note` about what the
     documentation recommends.
+
+    There are {contracts} contracts with {rules} different rules: {alike} say the same as another one for another class.
 """
 STAGES = {
     "SPEC": "Specifications",
@@ -127,7 +129,9 @@ def messages_page() -> str:
 def contract_pages() -> dict[str, str]:
     """A page for each group of contracts, and one that lists all of them."""
     pages = {}
-    lines = ["# Contracts", "", inspect.cleandoc(CONTRACTS), ""]
+    alike = sum(bool(each.like) for each in catalogue().values())
+    count = {"contracts": len(catalogue()), "rules": len(catalogue()) - alike, "alike": alike}
+    lines = ["# Contracts", "", inspect.cleandoc(CONTRACTS).format(**count), ""]
     for library, groups in GROUPS.items():
         lines += [f"## {LIBRARIES[library]}", ""]
         for group, about in groups.items():
@@ -141,7 +145,8 @@ def contract_pages() -> dict[str, str]:
 def contract_row(contract: Contract) -> str:
     told = describe(contract)
     page = f"{contract.group}.md#{contract.name.lower()}"
-    return f"| [`{contract.name}`]({page}) | {told.severity} | {cell(told.rule)} |"
+    like = f" As `{told.like}`." if told.like else ""
+    return f"| [`{contract.name}`]({page}) | {told.severity} | {cell(told.rule)}{like} |"
 
 
 def contract_page(about: str, contracts: Sequence[Contract]) -> str:

@@ -33,6 +33,7 @@ GROUPS = {
 """By library, its groups, in the order of the documentation, with what each is about."""
 STANDARD_LIBRARY = os.path.dirname(os.__file__) + "/"
 _IMPORT = re.compile(r"^import ([\w.]+)", re.MULTILINE)
+_LIKE = re.compile(r"^# the rule of (\w+)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,15 @@ class Contract:
     path: Path
     modules: tuple[str, ...]
     """The modules that it imports: it is about one of them. None: about the language itself."""
+    like: str = ""
+    """The contract whose rule it states for another class, as a comment in its file says; none if its rule is its own."""
+
+    @classmethod
+    def read(cls, path: Path, group: str, library: str) -> Contract:
+        """What the text of a contract tells about it, without understanding more than that."""
+        text = path.read_text(encoding="utf-8")
+        like = _LIKE.search(text)
+        return cls(path.stem, group, library, path, tuple(_IMPORT.findall(text)), like[1] if like else "")
 
     @property
     def violating(self) -> Path:
@@ -74,7 +84,7 @@ class Contract:
 def catalogue() -> Mapping[str, Contract]:
     """Every contract by name, in the order of the documentation."""
     return {
-        path.stem: Contract(path.stem, group, library, path, tuple(_IMPORT.findall(path.read_text(encoding="utf-8"))))
+        path.stem: Contract.read(path, group, library)
         for library, groups in GROUPS.items()
         for group in groups
         for path in sorted((HOME / library / group).glob("*.mop"))

@@ -19,6 +19,8 @@ class Description(msgspec.Struct, frozen=True):
     group: str
     library: str
     modules: tuple[str, ...]
+    like: str
+    """The contract whose rule it states for another class; empty if its rule is its own."""
     severity: str
     rule: str
     source: str
@@ -36,6 +38,7 @@ def describe(contract: Contract) -> Description:
         contract.group,
         contract.library,
         contract.modules,
+        contract.like,
         (spec.severity or Severity.ERROR).value,
         _LINK.sub("", spec.doc),
         link[1] if link else "",

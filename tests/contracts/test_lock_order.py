@@ -1,0 +1,86 @@
+"""Which orders of locks are dangerous: asked in two threads that live side by side, one step after the other."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from mopsus.contracts.lock_order import LockOrder
+
+
+class Locks:
+    """A step is a thread's number and what it takes (`a`, `b`, `c`) or releases (`-a`); `?a` is tried and not got."""
+
+    def __init__(self):
+        self.order = LockOrder()
+        self.locks = {name: threading.RLock() for name in "abc"}
+        self.threads = [ThreadPoolExecutor(max_workers=1), ThreadPoolExecutor(max_workers=1)]
+
+    def do(self, thread, steps):
+        return self.threads[thread].submit(lambda: [self._step(each) for each in steps.split()]).result()
+
+    def _step(self, step):
+        lock = self.locks[step[-1]]
+        if step.startswith("-"):
+            return self.order.give(lock)
+        inverted = not step.startswith("?") and self.order.inverts(lock)
+        self.order.take(lock)
+        return inverted
+
+
+@pytest.fixture
+def locks():
+    locks = Locks()
+    yield locks
+    for thread in locks.threads:
+        thread.shutdown()
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "inverted"),
+    [
+        ("a b -b -a", "b a", True),
+        ("a b -a -b", "b a", True),  # released in another order
+        ("a b -b -a", "a b", False),
+        ("a b -b -a", "b -b a", False),
+        ("a -a b -b", "b a", False),
+        ("c a b -b -a -c", "c b a", False),  # both held c
+        ("c a b -b -a -c", "b a", True),
+        ("a b c -c -b -a", "c a", True),
+        ("a b a -a -b -a", "b a", True),  # a was held already when it was taken again
+        ("b a b -b -a -b", "b a", False),
+        ("a ?b -b -a", "b a", False),  # whoever only tries does not wait
+    ],
+)
+def test_two_orders_in_two_threads_are_told(locks, first, second, inverted):
+    locks.do(0, first)
+    assert (True in locks.do(1, second)) == inverted
+
+
+def test_one_thread_may_change_its_mind(locks):
+    assert True not in locks.do(0, "a b -b -a b a")
+
+
+def test_a_thread_that_has_ended_waits_for_nobody(locks):
+    locks.do(0, "a b -b -a")
+    locks.threads[0].shutdown()
+    assert True not in locks.do(1, "b a")
+
+
+def test_a_lock_that_somebody_else_has_was_not_got(locks):
+    locks.do(0, "a")
+    locks.do(1, "?a b -b")  # b was taken while nothing was held
+    assert True not in locks.do(0, "-a b a")
+
+
+def test_a_lock_that_others_release_protects_nothing(locks):
+    locks.do(0, "a b -b")
+    locks.do(1, "-a b")
+    assert True not in locks.do(1, "a")
+
+
+def test_a_condition_sets_its_lock_aside(locks):
+    locks.do(0, "a a")
+    locks.threads[0].submit(locks.order.give, locks.locks["a"], entirely=True).result()
+    locks.do(1, "b a -a -b")
+    assert True not in locks.do(0, "b")
