@@ -1,23 +1,6 @@
 """Ratios, goals and tables are what they say, on numbers made up for the purpose."""
 
-import importlib
-import sys
-from pathlib import Path
-
 import pytest
-
-BENCH = Path(__file__).resolve().parents[2] / "bench"
-
-
-@pytest.fixture
-def module(monkeypatch):
-    """Import a module of the benchmarks; they find each other as scripts do, by the folder they are in."""
-    before = set(sys.modules)
-    monkeypatch.syspath_prepend(str(BENCH))
-    yield importlib.import_module
-    for name in set(sys.modules) - before:
-        if str(getattr(sys.modules[name], "__file__", None) or "").startswith(str(BENCH)):
-            del sys.modules[name]
 
 
 def test_a_ratio_is_the_median_of_the_rounds(module):
