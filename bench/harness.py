@@ -109,7 +109,13 @@ def process(*words: str, cwd: str | None = None) -> Side:
     return Side(work)
 
 
-def measure(sides: Mapping[str, Side], rounds: int, *, warm_up: bool = True) -> dict[str, Timing]:
+def measure(
+    sides: Mapping[str, Side],
+    rounds: int,
+    *,
+    warm_up: bool = True,
+    clock: Callable[[], float] = time.perf_counter,
+) -> dict[str, Timing]:
     """Every side once per round, in turn, after a first round that does not count."""
     seconds: dict[str, list[float]] = {name: [] for name in sides}
     values: dict[str, object] = {}
@@ -118,9 +124,9 @@ def measure(sides: Mapping[str, Side], rounds: int, *, warm_up: bool = True) -> 
             values.pop(name, None)
             prepared = side.prepare()
             gc.collect()
-            start = time.perf_counter()
+            start = clock()
             values[name] = side.work(prepared)
-            seconds[name].append(time.perf_counter() - start)
+            seconds[name].append(clock() - start)
     return {name: Timing(seconds[name][warm_up:], values[name]) for name in sides}
 
 

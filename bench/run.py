@@ -42,6 +42,7 @@ BENCHMARKS = (
     "mtl",
     "memory",
     "churn",
+    "ablations",
     "components_core",
     "components_offline",
     "interactive_gdb",

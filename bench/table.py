@@ -71,6 +71,8 @@ def goal(row: Mapping[str, Any]) -> str:
 
 def number(value: float) -> str:
     """About three digits that matter, and never an exponent."""
+    if value == 0:
+        return "0"
     if abs(value) >= 100:
         return f"{value:,.0f}"
     decimals = 1 if abs(value) >= 10 else 2 if abs(value) >= 0.1 else 4
