@@ -151,7 +151,7 @@ def rows(scale: float) -> list[Row | Matrix]:
         one = name == "HasNext"  # with one parameter there is nothing to join, and a monitor dies with its value
         result.append(_matrix(name, program, script(max(10, int(LOOPS * scale))), INDEXES if one else PARTS, 9))
         if not one:
-            result.append(_matrix(name, program, script(max(10, int(FEWER * scale))), ALGORITHMS, 3))
+            result.append(_matrix(name, program, script(max(10, int(FEWER * scale))), ALGORITHMS, 5))
     return result
 
 
