@@ -8,11 +8,13 @@ a part of the program, so that libraries are woven in full.
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 import subprocess
 import sys
 import tarfile
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -63,6 +65,7 @@ def prepare(project: Project, folder: Path = BUILD) -> Environment:
     if not stamp.exists() or stamp.read_text() != wanted:
         shutil.rmtree(base, ignore_errors=True)
         base.mkdir(parents=True)
+        (folder / "pytest.ini").touch()  # a project without settings for pytest would get those of this checkout
         _install_project(project, environment, _download(project, base))
         stamp.write_text(wanted)
     _install_mopsus(environment)
@@ -76,7 +79,8 @@ def _install_project(project: Project, environment: Environment, archive: Path) 
     _step(base, "cannot install the tools", *_pip(environment), *TOOLS, *project.tools, *NEEDED)
     extras = f"[{','.join(project.extras)}]" if project.extras else ""
     wanted = (f"{archive}{extras}", *project.requirements)
-    _step(base, "cannot install the project", *_pip(environment), "--target", str(environment.libraries), *wanted)
+    target = ("--target", str(environment.libraries))
+    _step(base, "cannot install the project", *_pip(environment), *target, *wanted, variables=project.variables)
 
 
 def _install_mopsus(environment: Environment) -> None:
@@ -116,10 +120,12 @@ def _unpack(archive: Path, target: Path) -> None:
     inner.rename(target)
 
 
-def _step(base: Path, failure: str, *command: str) -> None:
-    log = base / "prepare.log"
+def _step(base: Path, failure: str, *command: str, variables: Mapping[str, str] | None = None) -> None:
+    log, seen = base / "prepare.log", {**os.environ, **(variables or {})}
     with log.open("ab") as file:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT, check=False)
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT, env=seen, check=False
+        )
     if done.returncode:
         last = log.read_text(errors="replace").strip().splitlines()[-3:]
         raise StudyError(f"{failure}: " + " / ".join(last), hint=f"read {log}; what is done already is not done again")

@@ -119,7 +119,7 @@ def run_tests(project: Project, environment: Environment, kind: str) -> Run:
     record, log = environment.work / "record.json", environment.work / f"{kind}.log"
     record.unlink(missing_ok=True)
     watching = ["--mopsus-contracts", CONTRACTS] if kind == "watched" else ["-p", "no:mopsus"]
-    options = ["-q", "-p", "mopsus_study", "-p", "no:cacheprovider", *watching]
+    options = ["-q", "--rootdir=.", "-p", "mopsus_study", "-p", "no:cacheprovider", *watching]
     command = [str(environment.python), "-m", "pytest", *options, *project.arguments]
     variables = {
         **{name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "PYTHON", "MOPSUS"))},

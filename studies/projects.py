@@ -35,7 +35,7 @@ class Project(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     extras: list[str] = []
     deselect: list[Deselected] = []
     variables: dict[str, str] = {}
-    """Variables of the environment that the tests need."""
+    """Variables of the environment that the tests, or the installation, need."""
     timeout_s: float = 600
     """After which time a run counts as hanging."""
 

@@ -44,7 +44,8 @@ class Recorder:
 
     def pytest_unconfigure(self) -> None:
         record = {
-            "outcomes": {name: "+".join(found) for name, found in self._outcomes.items()},
+            # A test with subtests has many outcomes: each sort is told once.
+            "outcomes": {name: "+".join(sorted(set(found))) for name, found in self._outcomes.items()},
             "test_s": self._seconds,
             **(self._found.record() if self._found is not None else {}),
         }
