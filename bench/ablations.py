@@ -159,46 +159,47 @@ def rows(scale: float) -> list[Row | Matrix]:
 
 
 def _worst(scale: float) -> list[Row | Matrix]:
+    sizes = [max(1, int(each * scale)) for each in WORST]
     result: list[Row | Matrix] = []
     lines: dict[str, list[float]] = {}
     for name in ("UnsafeIter", "UnsafeMapIter"):
         for way, variant in WAYS.items():
-            first = None
-            for iterators in (max(1, int(each * scale)) for each in WORST):
+            for iterators, (grown, *rest) in zip(sizes, in_fresh_process(outlived, name, way, sizes), strict=True):
                 case = f"{name}, {iterators:,} iterators, {way}"
-                grown, *rest = in_fresh_process(outlived, name, way, iterators)
-                # At a small scale a process may not grow at all: a page is the least that counts.
-                mib = max(grown, PAGE) / MIB
-                lines[case] = [*rest, mib]
-                if first is not None:
-                    goal = FLAT if variant is DEFAULT else None
-                    base = f"{max(1, int(WORST[0] * scale)):,} iterators"
-                    result.append(Row(case, "MiB at the peak", mib, base, first, (mib / first,) * 3, goal))
-                first = first or mib
+                # A process may not grow at all: a page is the least that counts.
+                lines[case] = [*rest, max(grown, PAGE) / MIB]
+                if iterators == sizes[0]:
+                    first = lines[case][-1]
+                    continue
+                mib, base = lines[case][-1], f"{sizes[0]:,} iterators"
+                goal = FLAT if variant is DEFAULT else None
+                result.append(Row(case, "MiB at the peak", mib, base, first, (mib / first,) * 3, goal))
     columns = ("ns per event", "created", "collected", "most alive", "MiB at the peak")
     return [*result, Matrix("one collection that outlives all iterators", columns, lines)]
 
 
-def outlived(name: str, way: str, iterators: int) -> tuple[int, float, int, int, int]:
-    """By how many bytes the process grows when one collection outlives all its iterators, and what it took."""
+def outlived(name: str, way: str, sizes: list[int]) -> list[tuple[int, float, int, int, int]]:
+    """One collection outlives ever more iterators: by how many bytes the process has grown after each number of them,
+    the nanoseconds per event so far, and the monitors created, collected and alive at the most."""
     program, loop, most = PROGRAMS[name], Loop(0, 2, ""), 0
+    result: list[tuple[int, float, int, int, int]] = []
     with WAYS[way].monitor(program.compiled) as monitor:
 
         def loops() -> Iterator[Loop]:
             nonlocal most
-            for number in range(iterators):
-                if number % 1000 == 0:
-                    most = max(most, monitor.stats().alive)
+            for number in range(1, 1 + sizes[-1]):
                 yield loop
+                if number % 1000 == 0 or number in sizes:
+                    stats = monitor.stats()
+                    most = max(most, stats.alive)
+                if number in sizes:
+                    nanoseconds = (time.process_time() - start) / stats.events * 1e9
+                    result.append((memory("VmHWM") - before, nanoseconds, stats.created, stats.collected, most))
 
         program.play(monitor.event, [loop])  # whatever the first events set up
-        before = memory("VmRSS")
-        start = time.process_time()
+        before, start = memory("VmRSS"), time.process_time()
         program.play(monitor.event, loops())
-        seconds = time.process_time() - start
-        stats = monitor.stats()
-        grown = memory("VmHWM") - before
-    return grown, seconds / stats.events * 1e9, stats.created, stats.collected, max(most, stats.alive)
+    return result
 
 
 # ---- the parts ----
