@@ -16,7 +16,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 OTHER_PYTHONS := 3.12 3.13
 # Tests that depend on the internals of the interpreter, so they run on every one that is installed.
-INTERPRETER_TESTS := tests/monitor tests/events/component/outline tests/interactive/python $(wildcard tests/events/test_weave_*.py tests/events/component/test_component_*.py)
+INTERPRETER_TESTS := tests/monitor tests/contracts tests/events/component/outline tests/interactive/python $(wildcard tests/events/test_weave_*.py tests/events/component/test_component_*.py)
 CORE_SOURCES := CMakeLists.txt $(shell find cpp -type f)
 
 say = @printf '\033[1m==\033[0m %s\n' "$(1)"

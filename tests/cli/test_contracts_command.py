@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import textwrap
@@ -165,6 +166,14 @@ def test_list_has_every_contract_with_its_rule(tmp_path):
     shown = mopsus(tmp_path, "contracts", "list", "threads").stdout
     assert "ThreadStartedTwice" in shown
     assert "UnsafeIter" not in shown
+
+
+def test_a_list_says_how_many_rules_it_has_and_fits_a_narrow_terminal(tmp_path):
+    narrow = {**os.environ, "COLUMNS": "40"}
+    shown = mopsus(tmp_path, "contracts", "list", "UnsafeIter,UnsafeSetIter,LockOrder", env=narrow).stdout
+    assert "\n  UnsafeSetIter  error\n    No element is removed from a set" in shown
+    assert max(map(len, shown.splitlines())) <= 40
+    assert "3 contracts with 2 different rules" in shown
 
 
 def test_show_has_the_spec_and_its_examples(tmp_path):

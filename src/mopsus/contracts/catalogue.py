@@ -47,7 +47,7 @@ class Contract:
     modules: tuple[str, ...]
     """The modules that it imports: it is about one of them. None: about the language itself."""
     like: str = ""
-    """The contract whose rule it states for another class, as a comment in its file says; none if its rule is its own."""
+    """The contract whose rule it states for another class, as a comment in its file says; empty if it has its own."""
 
     @classmethod
     def read(cls, path: Path, group: str, library: str) -> Contract:
