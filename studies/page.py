@@ -113,7 +113,7 @@ def contracts(data: Data) -> str:
         for name in sorted(events)
     ]
     head = ["contract", "events", "monitors", "projects", "places of violations"]
-    return f"{len(events)} contracts saw events.\n\n" + _table(head, "lrrrr", rows)
+    return f"Contracts that saw events: **{len(events)}**.\n\n" + _table(head, "lrrrr", rows)
 
 
 def share(data: Data) -> str:
@@ -186,4 +186,4 @@ def _times(ratio: float) -> str:
 def _table(head: Sequence[str], sides: str, rows: Iterable[Sequence[str]]) -> str:
     rules = ["---" if side == "l" else "---:" for side in sides]
     cells = [[cell.replace("|", "\\|") for cell in row] for row in rows]
-    return "\n".join(f"| {' | '.join(row)} |" for row in (head, rules, *cells))
+    return "\n".join(f"| {' | '.join(row)} |".replace("  ", " ") for row in (head, rules, *cells))

@@ -28,6 +28,8 @@ def weave_test_modules(config: pytest.Config) -> Callable[[], None]:
     except ImportError:
         return lambda: None
 
+    how = f" asserts of pytest {pytest.__version__}, told if they hold: {config.getini('enable_assertion_pass_hook')}"
+
     def load_woven(module: ModuleType) -> None:
         path = module.__spec__.origin if module.__spec__ is not None else None
 
@@ -35,7 +37,7 @@ def weave_test_modules(config: pytest.Config) -> Callable[[], None]:
             rewrite_asserts(tree, source, path, config)
 
         # Not from pytest's cache, which has the code as it is without weaving, and must keep that.
-        code = rewritten_code(path, module.__name__, explain_asserts) if path is not None else None
+        code = rewritten_code(path, module.__name__, explain_asserts, how) if path is not None else None
         if path is None or code is None:
             load(module)
             return

@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from importlib.machinery import ModuleSpec, SourceFileLoader
-from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -107,8 +106,10 @@ class _Finder:
         asked = [each for hook in self.hooks for each in hook.rewrites if concerns(each, module, own=own)]
         return Plan.of(asked, definitions)
 
-    def code(self, loader: SourceFileLoader, module: str) -> CodeType | None:
-        """The rewritten code of a module; None if there is nothing in it to rewrite."""
+    def code(
+        self, loader: SourceFileLoader, module: str, prepare: Prepare | None = None, how: str = ""
+    ) -> CodeType | None:
+        """The rewritten code of a module; None if there is nothing in it to rewrite. `how` says what `prepare` does."""
         path = loader.path
         own = is_own(path)
         plan = self.plan(module, own=own)
@@ -116,11 +117,13 @@ class _Finder:
             return None
         found = loader.path_stats(path)
         stamp = int(found["mtime"] * 1e6), int(found["size"])
-        key = plan.key(module)
+        key = plan.key(module) + how
         made = self.cache.load(path, key, *stamp)
         if made is None:
             source = loader.get_data(path)
-            made = self.compile(source, path, module, plan) if _candidate(source, plan) else (frozenset(), None)
+            made = (
+                self.compile(source, path, module, plan, prepare) if _candidate(source, plan) else (frozenset(), None)
+            )
             if made is None:
                 return None
             self.cache.store(path, key, *stamp, made)
@@ -148,16 +151,11 @@ class _Finder:
 _FINDER = _Finder()
 
 
-def rewritten_code(path: str, module: str, prepare: Prepare) -> CodeType | None:
+def rewritten_code(path: str, module: str, prepare: Prepare, how: str) -> CodeType | None:
     """For a loader that itself changes the syntax trees of modules, which `prepare` does: the code with both changes;
-    None if there is nothing to rewrite, so that the loader does its work alone."""
-    own = is_own(path)
-    plan, source = _FINDER.plan(module, own=own), Path(path).read_bytes()
-    made = _FINDER.compile(source, path, module, plan, prepare) if plan and _candidate(source, plan) else None
-    if made is None:
-        return None
-    SITES.need(module, *made, own=own)
-    return made[1]
+    None if there is nothing to rewrite, so that the loader does its work alone. `how` names what `prepare` does and
+    all that it depends on, so that the code can be kept."""
+    return _FINDER.code(SourceFileLoader(module, path), module, prepare, how)
 
 
 class _WeavingLoader:

@@ -15,7 +15,7 @@ import threading
 import typing
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import BuiltinFunctionType, ClassMethodDescriptorType, FunctionType, MethodType, ModuleType
 from typing import TypeVar
@@ -47,6 +47,7 @@ class Scope:
     functions: Sequence[FunctionType] = ()
     """Functions that were just defined and stand nowhere yet."""
     _named: dict[str, list[type]] = field(default_factory=dict, init=False, compare=False)
+    _names: Set[str] | None = field(default=None, init=False, compare=False)
 
     def named(self, name: str) -> Sequence[type]:
         """The classes of that name."""
@@ -54,6 +55,14 @@ class Scope:
             for cls in self.classes:
                 self._named.setdefault(bare.name(cls), []).append(cls)
         return self._named.get(name, ())
+
+    def may_have(self, dotted: Dotted) -> bool:
+        """Is there a class that a pattern may pick, by its own name or that of a base?"""
+        if self._names is None:
+            object.__setattr__(self, "_names", names_with_bases(self.classes))
+        assert self._names is not None
+        last = dotted.parts[-1]
+        return "*" in last or last in self._names or not self._names.isdisjoint(_ALIASES.get(dotted.parts, ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +80,7 @@ def everything() -> Scope:
     """All modules and classes that there are."""
     _class_names_of.cache_clear()
     is_own_code.cache_clear()
+    _by_last_part.cache_clear()
     return Scope(loaded_modules(), list(_all_classes()))
 
 
@@ -114,7 +124,7 @@ def find_classes(pattern: Pattern, scope: Scope) -> list[type]:
         if builtins in scope.modules and "*" not in dotted.parts[-1]:
             # Where everything is in scope, classes are found at once, by name and as subclasses.
             picked += filter(names.pick, scope.named(dotted.parts[-1]))
-        else:
+        elif scope.may_have(dotted):
             for cls in scope.classes:
                 if names.pick(cls) or (plus and any(map(names.pick, bare.bases(cls)[1:]))):
                     found.setdefault(id(cls), cls)
@@ -313,10 +323,14 @@ class _ClassNames:
         self._builtin = getattr(builtins, parts[0], None) if len(parts) == 1 else None
         self._last = _matcher(parts[-1])
         self._wild = "*" in parts[0]
-        self._exact = len(parts) > 1 and not any("*" in part for part in parts)
+        exact = not any("*" in part for part in parts)
+        self._endings = {".".join(parts[:length]): parts[length:] for length in range(1, len(parts))} if exact else {}
+        """How the name of a module may end, and by which names the class is reached from there."""
+        self._last_parts = {ending.rpartition(".")[2] for ending in self._endings}
         self._named: bare.WeaklyById[type, bool] = bare.WeaklyById()
         self._by_path: bare.WeaklyById[type, bool] = bare.WeaklyById()
-        self.reached(loaded_modules())
+        known = _by_last_part(len(sys.modules))
+        self.reached([module for part in self._last_parts for module in known.get(part, ())])
 
     def pick(self, cls: type) -> bool:
         """Has the class these names, or is it reached by them?"""
@@ -336,11 +350,13 @@ class _ClassNames:
     def reached(self, modules: Iterable[ModuleType]) -> list[type]:
         """Classes that one of the modules has under the names of the pattern, wherever they were defined."""
         found = [self._builtin] if isinstance(self._builtin, type) and builtins in modules else []
-        for length in range(1, len(self._parts)) if self._exact else ():
-            ending = ".".join(self._parts[:length])
-            for module in modules:
-                if module.__name__ == ending or module.__name__.endswith("." + ending):
-                    found += self._within(module, self._parts[length:])
+        for module in modules if self._endings else ():
+            name = module.__name__
+            if name.rpartition(".")[2] not in self._last_parts:
+                continue
+            for ending, rest in self._endings.items():
+                if name == ending or name.endswith("." + ending):
+                    found += self._within(module, rest)
         for cls in found:
             self._by_path.set(cls, True)
             if not self._last(bare.name(cls)):
@@ -360,6 +376,15 @@ class _ClassNames:
 
 
 _class_names_of = cache(_ClassNames)
+
+
+@lru_cache(maxsize=1)
+def _by_last_part(count: int) -> dict[str, list[ModuleType]]:
+    """The modules that are loaded by the last part of their names; `count` is how many there are."""
+    found: dict[str, list[ModuleType]] = {}
+    for module in loaded_modules():
+        found.setdefault(module.__name__.rpartition(".")[2], []).append(module)
+    return found
 
 
 def _names_of(cls: type, name: str, *, own: bool) -> list[str]:

@@ -36,6 +36,8 @@ class Resolver:
         self._asked: dict[Pattern, dict[str, tuple[Classes, Callable[[type], bool]]]] = {}
         self._by_name: dict[str, list[Pattern]] = {}
         """The patterns that a class may be picked by, by its name; under `*`, those that may pick any."""
+        self._by_module: dict[str, list[Pattern]] = {}
+        """The patterns that may reach a class through a module, by the last part of the module's name."""
         self.everything: Scope | None = None
         """What there is, if whoever asks knows that."""
 
@@ -45,6 +47,8 @@ class Resolver:
             self._asked[pattern] = {}
             for name in {"*" if "*" in dotted.parts[-1] else dotted.parts[-1] for dotted in pattern}:
                 self._by_name.setdefault(name, []).append(pattern)
+            for name in {part for dotted in pattern for part in dotted.parts[:-1]}:
+                self._by_module.setdefault(name, []).append(pattern)
         asked = self._asked[pattern]
         if which not in asked:
             found = patterns.find_classes(pattern, self.everything or patterns.everything())
@@ -71,10 +75,14 @@ class Resolver:
                 known.append(pattern)
 
     def _concerned(self, scope: Scope) -> Iterable[Pattern]:
-        if scope.modules:
-            return tuple(self._asked)
+        modules = dict.fromkeys(module.__name__.rpartition(".")[2] for module in scope.modules)
         names = dict.fromkeys(("*", *patterns.names_with_bases(scope.classes)))
-        return dict.fromkeys(pattern for name in names for pattern in self._by_name.get(name, ()))
+        return dict.fromkeys(
+            pattern
+            for index, keys in ((self._by_module, modules), (self._by_name, names))
+            for name in keys
+            for pattern in index.get(name, ())
+        )
 
 
 @dataclass(slots=True)

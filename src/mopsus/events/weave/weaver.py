@@ -82,14 +82,6 @@ class Outcome:
         self.names = frozenset(self.cut.names())
         self.aliases = tuple(self.cut.aliases())
 
-    def concerns(self, names: Set[str]) -> bool:
-        """May something that has these names, its own or of its bases, be what it is about?"""
-        return (
-            "*" in self.names
-            or not self.names.isdisjoint(names)
-            or any(not each.isdisjoint(names) for each in self.aliases if each)
-        )
-
     def ask(self, scope: Scope, resolver: Resolver) -> bool:
         """Ask for rewritten code as what is in scope needs it; whether more is rewritten than before."""
         known = {(each.operation, each.names) for each in self.rewrites}
@@ -97,6 +89,38 @@ class Outcome:
         new = tuple(each for each in asked if (each.operation, each.names) not in known)
         self.rewrites += new
         return bool(new)
+
+
+class _Interests:
+    """Which cases something that has come to be may concern, by its names: most modules and classes concern none."""
+
+    def __init__(self) -> None:
+        self._order: dict[int, int] = {}
+        self._any: list[Outcome] = []
+        self._by_name: dict[str, list[Outcome]] = {}
+        self._aliased: dict[int, tuple[Set[str], list[Outcome]]] = {}
+        """By identity: a set of names that becomes larger as classes come to be, and the cases that it is about."""
+
+    def add(self, outcomes: Iterable[Outcome]) -> None:
+        """Take note of further cases."""
+        for outcome in outcomes:
+            self._order[id(outcome)] = len(self._order)
+            if "*" in outcome.names:
+                self._any.append(outcome)
+                continue
+            for name in outcome.names:
+                self._by_name.setdefault(name, []).append(outcome)
+            for names in outcome.aliases:
+                self._aliased.setdefault(id(names), (names, []))[1].append(outcome)
+
+    def concerned(self, names: Set[str]) -> list[Outcome]:
+        """The cases, in their order, that something with these names, its own or of its bases, may concern."""
+        found = {id(each): each for name in names & self._by_name.keys() for each in self._by_name[name]}
+        found |= {id(each): each for each in self._any}
+        for aliases, outcomes in self._aliased.values():
+            if aliases and not aliases.isdisjoint(names):
+                found |= {id(each): each for each in outcomes}
+        return sorted(found.values(), key=lambda outcome: self._order[id(outcome)])
 
 
 class Weaver:
@@ -114,6 +138,7 @@ class Weaver:
         self.resolver = Resolver()
         self._cuts: list[Cut] = []
         self.outcomes: list[Outcome] = []
+        self._interests = _Interests()
         self._take(monitors)
         self._placements = Placements()
         self._placed: bare.WeaklyById[object, dict[_Key, Classes | None]] = bare.WeaklyById()
@@ -132,6 +157,7 @@ class Weaver:
                 cuts.append(cut)
         outcomes = [Outcome(cut) for cut in cuts]
         self._cuts += cuts
+        self._interests.add(outcomes)
         self.outcomes += outcomes
         self.monitors |= monitors
         return outcomes
@@ -185,8 +211,7 @@ class Weaver:
             self._weave_later(module.__name__)
         classes = patterns.classes_of(module)
         names = vars(module).keys() | patterns.names_with_bases(classes)
-        if any(outcome.concerns(names) for outcome in self.outcomes):
-            self._extend(Scope((module,), classes), names, complete=True)
+        self._extend(Scope((module,), classes), names, complete=True)
 
     # ---- start and stop
 
@@ -247,14 +272,14 @@ class Weaver:
     def _class_made(self, cls: object) -> None:
         if not bare.is_class(cls):
             return
-        names = patterns.names_with_bases((cls,))
-        if any(outcome.concerns(names) for outcome in self.outcomes):
-            self._extend(Scope(classes=(cls,)), names, complete=False)
+        self._extend(Scope(classes=(cls,)), patterns.names_with_bases((cls,)), complete=False)
 
     def _extend(self, scope: Scope, names: Set[str], *, complete: bool) -> None:
         """Weave what is new, for the cases that its names concern. Not `complete`: decorators may still change it."""
         with self._lock:
-            concerned = [outcome for outcome in self.outcomes if outcome.concerns(names)]
+            concerned = self._interests.concerned(names)
+            if not concerned:
+                return
             if self.resolver.add(scope):
                 self._wake(() if complete else scope.classes)
             # Classes that are made in C, of which only rewritten code tells, come with modules.
