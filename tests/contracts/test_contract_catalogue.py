@@ -61,6 +61,20 @@ def test_examples_give_exactly_what_they_say(group):
         assert all(each["violating"] for each in outcomes)
 
 
+@pytest.mark.parametrize(
+    ("name", "events", "monitors", "exercised"),
+    [
+        ("UnsafeIter", 10, 1, True),
+        ("JsonDumpTwice", 10, 0, False),  # somebody has written to a file
+        ("TaskDoneTooOften", 10, 0, True),  # nothing was refused
+        ("TaskDoneTooOften", 0, 0, False),
+        ("TextSeekArbitrary", 10, 0, False),
+    ],
+)
+def test_a_contract_knows_whether_it_was_exercised(name, events, monitors, exercised):
+    assert catalogue()[name].was_exercised(events, monitors) is exercised
+
+
 # ---- choosing
 
 

@@ -79,6 +79,28 @@ class Contract:
         """The contract as a spec, ready to be monitored. It is read once."""
         return _load(self)
 
+    def was_exercised(self, events: int, monitors: int) -> bool:
+        """Was that which it is about used? It had so many events and monitors.
+
+        An event alone need not say so: many who write to a file dump no JSON. What makes a monitor does; where that is
+        the violation itself, any event does.
+        """
+        return monitors > 0 or (events > 0 and self._only_violations_count())
+
+    def _only_violations_count(self) -> bool:
+        from mopsus.model import TableMachine
+
+        compiled = self.load()
+        first = {event.name for event in compiled.spec.events if event.creation}
+        for machine in compiled.machines:
+            if not first or not isinstance(machine, TableMachine):
+                return False
+            row = machine.table[machine.initial]
+            reached = [machine.categories[row[machine.alphabet.index(name)]] for name in first]
+            if not all(categories & machine.goal for categories in reached):
+                return False
+        return True
+
 
 @cache
 def catalogue() -> Mapping[str, Contract]:
