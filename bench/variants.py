@@ -80,7 +80,7 @@ class Variant:
 
     name: str
     changes: tuple[Change, ...] = ()
-    history: int = 0
+    history: int = 32
     caching: bool = True
 
     def monitor(self, compiled: CompiledSpec, on_verdict: Callable[[Verdict], object] | None = None) -> mopsus.Monitor:
@@ -97,8 +97,9 @@ DEFAULT = Variant("default")
 WITHOUT_COENABLE_SETS = Variant("no coenable sets", (without_coenable_sets,))
 INDEXES = (
     Variant("no index cache", caching=False),
+    Variant("no history", history=0),
+    Variant("no history, no index cache", history=0, caching=False),
     Variant("decentralized index", (decentralized,)),
-    Variant("history of 32", history=32),
 )
 PARTS = (WITHOUT_COENABLE_SETS, *INDEXES, Variant("full binding", (fully_bound,)))
 ALGORITHMS = (
