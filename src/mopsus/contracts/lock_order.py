@@ -1,8 +1,11 @@
-"""In which order threads take locks: what `LockOrder` asks, because its answer is about all locks at once.
+"""In which order threads take locks: what `LockOrder` asks, because the answer is about all locks at once.
 
 Two threads can only wait for each other if one has held `a` while it asked for `b`, the other `b` while it asked for
 `a`, both have lived at the same time, and no third lock was held by both, which would have kept them apart. What the
 main thread did before a thread has begun was over by then.
+
+Every block with a lock comes by here, mostly with no other one held: that case must be quick. The answer to all that
+is no violation is False, so that no monitor is made for it.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass, field
 from typing import TypeAlias
-from weakref import WeakKeyDictionary, WeakSet
+from weakref import WeakKeyDictionary
 
 Lock: TypeAlias = "threading.Lock | threading.RLock"
 Seen: TypeAlias = "WeakKeyDictionary[Holder, tuple[int, frozenset[int]]]"
@@ -32,39 +35,23 @@ class LockOrder:
     def __init__(self) -> None:
         self._clock = 0
         self._local = threading.local()
-        self._holders: WeakKeyDictionary[Lock, Holder] = WeakKeyDictionary()
-        self._signals: WeakSet[Lock] = WeakSet()
-        """Locks that one thread takes and another releases: they tell something, and protect nothing."""
         self._orders: WeakKeyDictionary[Lock, WeakKeyDictionary[Lock, Seen]] = WeakKeyDictionary()
 
-    def inverts(self, lock: Lock) -> bool:
-        """A thread asks for a lock and will wait for it: may it wait for a thread that waits for it?"""
+    def asks(self, lock: Lock) -> bool:
+        """A thread waits for a lock, and then holds it: may another one that holds it wait for this thread?"""
+        me = self._me()
+        inverted = bool(me.held) and lock not in me.held and self._inverts(me, lock)
+        me.held.append(lock)
+        return inverted
+
+    def releases(self, lock: Lock) -> bool:
+        """A thread releases the lock that it has taken last, or another one."""
         held = self._me().held
-        return bool(held) and lock not in held and lock not in self._signals and self._inverts(lock)
-
-    def take(self, lock: Lock) -> None:
-        """A thread has asked for a lock, and got it unless somebody has it already."""
-        me = self._me()
-        holder = self._holders.setdefault(lock, me)
-        if holder is me:
-            me.held.append(lock)
-
-    def give(self, lock: Lock, entirely: bool = False) -> None:
-        """A thread releases a lock, once or as often as it has taken it."""
-        me = self._me()
-        holder = self._holders.get(lock, me)
-        if holder is not me:
-            self._signals.add(lock)
-            entirely = True
-        elif lock not in me.held:
-            return
-        holder.held.reverse()  # what was taken last is released
-        holder.held.remove(lock)
-        holder.held.reverse()
-        if entirely:
-            holder.held[:] = [each for each in holder.held if each is not lock]
-        if lock not in holder.held:
-            self._holders.pop(lock, None)
+        if held and held[-1] is lock:
+            held.pop()
+        elif lock in held:
+            held.remove(lock)
+        return False
 
     def _me(self) -> Holder:
         try:
@@ -74,21 +61,17 @@ class LockOrder:
             found = self._local.holder = Holder(self._clock, is_main)
         return found
 
-    def _inverts(self, lock: Lock) -> bool:
-        me = self._me()
-        found = False
+    def _inverts(self, me: Holder, lock: Lock) -> bool:
+        inverted = False
         self._clock += 1
         for outer in me.held:
-            if outer in self._signals:
-                continue
             others = frozenset(id(each) for each in me.held if each is not outer)
-            found = found or self._was_inverted(lock, outer, others)
+            inverted = inverted or self._was_inverted(me, lock, outer, others)
             seen = self._orders.setdefault(outer, WeakKeyDictionary()).setdefault(lock, WeakKeyDictionary())
             seen[me] = (self._clock, others)
-        return found
+        return inverted
 
-    def _was_inverted(self, first: Lock, second: Lock, others: frozenset[int]) -> bool:
-        me = self._me()
+    def _was_inverted(self, me: Holder, first: Lock, second: Lock, others: frozenset[int]) -> bool:
         inner = self._orders.get(first)
         seen = inner.get(second) if inner is not None else None
         return seen is not None and any(
