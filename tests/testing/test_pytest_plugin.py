@@ -275,6 +275,24 @@ def test_processes_of_a_test_are_part_of_it(project, monkeypatch):
     )
 
 
+def test_a_test_may_play_another_system(project):
+    project.makepyfile(
+        test_doors="""
+        import os
+        from house import Door
+
+        def test_elsewhere(monkeypatch):
+            monkeypatch.setattr(os, "name", "nt")
+            door = Door()
+            door.open()
+            door.open()
+        """
+    )
+    result = project.runpytest_subprocess("--mopsus", "doors.mop")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["1 violation in 2 events*"])
+
+
 def test_a_warning_fails_nothing(project, run):
     project.makefile(".mop", doors=DOORS.replace("    event", "    severity: warning\n    event", 1))
     result = run("--mopsus-fail", status=0)

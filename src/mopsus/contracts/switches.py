@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cache
-from pathlib import Path
+from pathlib import PurePath
 from threading import Lock
 
 from mopsus.contracts.choice import unknown
@@ -84,7 +84,7 @@ class Switches:
         places = _places(verdict) if self._settings.paths else []
         if not places:
             return False
-        path, root = Path(places[-1][0]), self._settings.root
+        path, root = PurePath(places[-1][0]), self._settings.root
         name = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
         return any(
             fnmatchcase(name, pattern) and (verdict.spec in names or "*" in names)
@@ -110,7 +110,8 @@ def _places(verdict: Verdict) -> list[tuple[str, int]]:
 def read_comments(file: str) -> tuple[Comment, ...]:
     """The comments of a source file that switch something off; none if there is no such file."""
     try:
-        data = Path(file).read_bytes()
+        with open(file, "rb") as source:  # no Path: the program may be playing another system
+            data = source.read()
     except (OSError, ValueError):
         return ()
     if _MARK.search(data) is None:  # most files need not be parsed

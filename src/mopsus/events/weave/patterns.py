@@ -16,7 +16,7 @@ import typing
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from pathlib import Path
+from pathlib import PurePath
 from types import BuiltinFunctionType, ClassMethodDescriptorType, FunctionType, MethodType, ModuleType
 from typing import TypeVar
 from weakref import WeakSet
@@ -250,7 +250,7 @@ def is_own_code(module: str) -> bool:
     if top in sys.stdlib_module_names or top in sys.builtin_module_names or is_ours(module):
         return False
     file = getattr(sys.modules.get(module), "__file__", None)
-    return module in _MAIN or file is None or not {"site-packages", "dist-packages"} & set(Path(file).parts)
+    return module in _MAIN or file is None or not {"site-packages", "dist-packages"} & set(PurePath(file).parts)
 
 
 def full_name(cls: type) -> str:
@@ -296,7 +296,7 @@ def _module_names(module: ModuleType) -> list[list[str]]:
         if spec := getattr(module, "__spec__", None):
             names.append(spec.name.removesuffix(".__main__").split("."))
         elif file := getattr(module, "__file__", None):
-            names.append([Path(file).stem])
+            names.append([PurePath(file).stem])
     return names
 
 

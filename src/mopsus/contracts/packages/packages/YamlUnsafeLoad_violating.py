@@ -3,3 +3,4 @@
 import yaml
 
 yaml.load("a: 1", Loader=yaml.UnsafeLoader)  # violation
+yaml.load("b: 2", Loader=yaml.UnsafeLoader)  # violation
