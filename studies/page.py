@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 
+from mopsus.contracts import catalogue
 from studies.judge import Judgement, Judgements, Truth, load_judgements
 from studies.projects import Project, load_projects
 from studies.results import Outcome, Violation, load_results
@@ -98,32 +99,51 @@ def _changes(outcome: Outcome) -> str:
 
 
 def contracts(data: Data) -> str:
-    """Events and monitors of each contract, over all projects."""
+    """Events and monitors of each contract, over all projects, and how many rules that makes."""
     events: Counter[str] = Counter()
     monitors: Counter[str] = Counter()
     seen: dict[str, list[str]] = defaultdict(list)
     places = Counter(violation.contract for _, violation, _ in data.judgements.over(data.results))
     for project, outcome in data.results.items():
         for name, counts in outcome.contracts.items():
-            events[name] += counts.events
-            monitors[name] += counts.monitors
-            seen[name].append(project)
+            if catalogue()[name].was_exercised(counts.events, counts.monitors):
+                events[name] += counts.events
+                monitors[name] += counts.monitors
+                seen[name].append(project)
     rows = [
-        [name, f"{events[name]:,}", f"{monitors[name]:,}", str(len(seen[name])), str(places[name] or "")]
+        [
+            name,
+            f"{events[name]:,}",
+            f"{monitors[name]:,}",
+            str(len(seen[name])),
+            str(places[name] or ""),
+            catalogue()[name].like,
+        ]
         for name in sorted(events)
     ]
-    head = ["contract", "events", "monitors", "projects", "places of violations"]
-    return f"Contracts that saw events: **{len(events)}**.\n\n" + _table(head, "lrrrr", rows)
+    rules = {catalogue()[name].like or name for name in events}
+    head = ["contract", "events", "monitors", "projects", "places of violations", "rule of"]
+    return f"Exercised: **{len(events)}** contracts with **{len(rules)}** different rules.\n\n" + _table(
+        head, "lrrrrl", rows
+    )
 
 
 def share(data: Data) -> str:
-    """How many violations are what."""
+    """How many violations are what: by place and, since some rules are broken at many places alike, by kind."""
     truths = data.truths()
-    judged = sum(count for truth, count in truths.items() if truth is not None)
-    rows = [[str(truth), str(truths[truth]), f"{truths[truth] / judged:.0%}" if judged else ""] for truth in Truth]
+    kinds = Counter(judgement.truth if judgement is not None else None for judgement, _ in data.kinds().values())
+    judged = {id(count): sum(count.values()) - count[None] for count in (truths, kinds)}
+    rows = [
+        [str(truth), *(cell for count in (truths, kinds) for cell in _part(count[truth], judged[id(count)]))]
+        for truth in Truth
+    ]
     if truths[None]:
-        rows.append(["not judged yet", str(truths[None]), ""])
-    return _table(["judgement", "places", "share"], "lrr", rows)
+        rows.append(["not judged yet", str(truths[None]), "", str(kinds[None]), ""])
+    return _table(["judgement", "places", "share", "kinds", "share"], "lrrrr", rows)
+
+
+def _part(count: int, of: int) -> tuple[str, str]:
+    return str(count), f"{count / of:.0%}" if of else ""
 
 
 def violations(data: Data) -> str:

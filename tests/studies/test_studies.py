@@ -121,11 +121,18 @@ def violation(contract, place, **rest):
     return results.Violation(contract=contract, place=place, **about | rest)
 
 
+COUNTS = {
+    "UnsafeIter": results.Counts(10, 2),
+    "UnsafeSetIter": results.Counts(5, 1),
+    "UnsafeDequeIter": results.Counts(5, 0),  # its events alone do not mean that it was exercised
+}
+
+
 def outcome(*violations, ratio=2.0):
     times = results.Times([1.0, 1.0, 1.0], [ratio, ratio, 9.0])
     return results.Outcome(
         version="1.0", python="3.11", end_to_end=times, cpu=times, tests=times, first_s=3.0, outcomes={"passed": 7},
-        changed=[], unstable=[], contracts={"UnsafeIter": results.Counts(10, 2)}, violations=list(violations),
+        changed=[], unstable=[], contracts=COUNTS, violations=list(violations),
     )  # fmt: skip
 
 
@@ -153,10 +160,11 @@ def test_the_page_tells_what_the_data_say():
     told = page.render(text, page.Data(projects, both, judgements))
     assert "old" not in told
     assert "| **median** | | | **3.00" in told
-    assert "Contracts that saw events: **1**" in told
-    assert "| UnsafeIter | 20 | 4 | 2 | 1 |" in told
-    assert "| false alarm | 1 | 100% |" in told
-    assert "| not judged yet | 1 | |" in told
+    assert "Exercised: **2** contracts with **1** different rules" in told
+    assert "| UnsafeIter | 20 | 4 | 2 | 1 | |" in told
+    assert "| UnsafeSetIter | 10 | 2 | 2 | | UnsafeIter |" in told
+    assert "| false alarm | 1 | 100% | 1 | 100% |" in told
+    assert "| not judged yet | 1 | | 1 | |" in told
     assert "*false alarm*: it is allowed" in told
     assert "a.py:7\n    a.remove(x)\na.py:6\n    for x in a:" in told
     assert page.render(told, page.Data(projects, both, judgements)) == told

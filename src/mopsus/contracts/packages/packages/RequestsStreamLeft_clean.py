@@ -1,4 +1,4 @@
-"""A block closes the response."""
+"""A block closes the response, or what is below it is read to the end."""
 
 import http.server
 import threading
@@ -22,8 +22,15 @@ def status(url):
         return response.status_code
 
 
-with http.server.HTTPServer(("127.0.0.1", 0), Hello) as server:
-    thread = threading.Thread(target=server.handle_request)
-    thread.start()
-    status(f"http://127.0.0.1:{server.server_port}/")
-    thread.join()
+def body(url):
+    with requests.Session() as session:
+        response = session.get(url, stream=True, timeout=5)
+        return response.raw.read()
+
+
+for ask in (status, body):
+    with http.server.HTTPServer(("127.0.0.1", 0), Hello) as server:
+        thread = threading.Thread(target=server.handle_request)
+        thread.start()
+        ask(f"http://127.0.0.1:{server.server_port}/")
+        thread.join()
