@@ -109,6 +109,11 @@ def names_with_bases(classes: Iterable[type]) -> set[str]:
     return {bare.name(base) for cls in classes for base in bare.bases(cls)}
 
 
+def names_of(module: ModuleType) -> set[str]:
+    """What a pattern may call a module: the last part of its name."""
+    return {parts[-1] for parts in _module_names(module)}
+
+
 def aliases(parts: tuple[str, ...]) -> Set[str]:
     """The own names of classes that are reached by a path of other names; they become more as more is loaded."""
     return _ALIASES.setdefault(parts, set())

@@ -148,6 +148,12 @@ class Cut:
         for dotted in self._patterns():
             yield from ("*",) if any("*" in part for part in dotted.parts) else dotted.parts
 
+    def globals(self) -> Iterator[str]:
+        """Names of which any module that has one is of interest: those that stand alone, and mean no builtin."""
+        for dotted in self._patterns():
+            if len(dotted.parts) == 1 and not hasattr(builtins, dotted.parts[0]):
+                yield dotted.parts[0]
+
     def aliases(self) -> Iterator[Set[str]]:
         """Further such names: of classes that are reached by names other than their own."""
         for dotted in self._patterns():

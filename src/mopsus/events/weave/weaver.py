@@ -98,6 +98,8 @@ class _Interests:
         self._order: dict[int, int] = {}
         self._any: list[Outcome] = []
         self._by_name: dict[str, list[Outcome]] = {}
+        self.globals: set[str] = set()
+        """Names of which any module that has one may concern a case."""
         self._aliased: dict[int, tuple[Set[str], list[Outcome]]] = {}
         """By identity: a set of names that becomes larger as classes come to be, and the cases that it is about."""
 
@@ -105,6 +107,7 @@ class _Interests:
         """Take note of further cases."""
         for outcome in outcomes:
             self._order[id(outcome)] = len(self._order)
+            self.globals.update(outcome.cut.globals())
             if "*" in outcome.names:
                 self._any.append(outcome)
                 continue
@@ -210,7 +213,8 @@ class Weaver:
         if module.__name__ in self._later:
             self._weave_later(module.__name__)
         classes = patterns.classes_of(module)
-        names = vars(module).keys() | patterns.names_with_bases(classes)
+        names = patterns.names_of(module) | patterns.names_with_bases(classes)
+        names |= self._interests.globals & vars(module).keys()
         self._extend(Scope((module,), classes), names, complete=True)
 
     # ---- start and stop
