@@ -22,6 +22,7 @@ from mopsus.contracts.choice import unknown
 from mopsus.contracts.settings import FILE, Settings
 from mopsus.model import Diagnostic, Span, Verdict, WitnessEvent
 from mopsus.model.text import file_line, position, short_path
+from mopsus.syntax import syntax_tree
 
 _MARK = re.compile(rb"#\s*mopsus:\s*ignore")
 _COMMENT = re.compile(r"#\s*mopsus:\s*ignore(?:\[(?P<names>[^\]]*)\])?")
@@ -117,7 +118,7 @@ def read_comments(file: str) -> tuple[Comment, ...]:
     if _MARK.search(data) is None:  # most files need not be parsed
         return ()
     try:
-        tree = ast.parse(data)
+        tree = syntax_tree(data)
         tokens = list(tokenize.tokenize(io.BytesIO(data).readline))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ()

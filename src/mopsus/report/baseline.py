@@ -21,6 +21,7 @@ from mopsus.model import Verdict
 from mopsus.model.text import file_line, position
 from mopsus.report.messages import ReportError
 from mopsus.report.output import Output
+from mopsus.syntax import syntax_tree
 
 VERSION = 1
 
@@ -117,7 +118,7 @@ def _functions(file: str) -> tuple[tuple[int, int, str], ...]:
     """First line, last line and qualified name of each function and class in a file, inner ones first."""
     try:
         with open(file, "rb") as source:  # no Path: a test may be under way that plays another system
-            tree = ast.parse(source.read())
+            tree = syntax_tree(source.read())
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
         return ()
     found: list[tuple[int, int, str]] = []

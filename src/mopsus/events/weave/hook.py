@@ -22,6 +22,7 @@ from mopsus.events.weave.joinpoints import Operation, Weaving
 from mopsus.events.weave.origin import is_ours, is_own
 from mopsus.events.weave.rewrite import ITERTOOLS, MAKERS, Plan, rewrite
 from mopsus.events.weave.sites import SITES, concerns
+from mopsus.syntax import syntax_tree
 
 if TYPE_CHECKING:
     from importlib.abc import Loader  # which loads much that nobody needs
@@ -135,7 +136,7 @@ class _Finder:
     ) -> Rewritten | None:
         """Rewrite and compile a source; None if that cannot be done."""
         try:
-            tree = ast.parse(source, path)
+            tree = syntax_tree(source, path)
             if prepare is not None:
                 prepare(tree, source)
             places = rewrite(tree, plan, module)
