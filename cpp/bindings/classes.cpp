@@ -1,6 +1,7 @@
 #include "classes.hpp"
 
 #include <algorithm>
+#include <array>
 #include <new>
 #include <unordered_map>
 #include <vector>
@@ -20,7 +21,16 @@ struct Members {
     std::vector<PyTypeObject*> peculiar;  // those whose metaclass is not plain
     std::vector<const Tap*> users;
     std::size_t pruned_at = 16;
+    // Answers that hold as long as a type stays as it is and no class is added.
+    struct Answer {
+        PyTypeObject* type = nullptr;
+        unsigned version = 0;
+        bool yes = false;
+        bool is_about(const PyTypeObject* one) const { return type == one && version == one->tp_version_tag; }
+    };
+    std::array<Answer, 4> answers;
 
+    Answer& answer_of(const PyTypeObject* type) { return answers[(reinterpret_cast<std::uintptr_t>(type) >> 5) % answers.size()]; }
     bool has(PyTypeObject* type) const {
         const auto found = by_address.find(type);
         return found != by_address.end() && referent(found->second) == reinterpret_cast<PyObject*>(type);
@@ -38,6 +48,8 @@ struct Classes {
 };
 
 PyTypeObject* classes_type = nullptr;
+PyObject* abstract_meta = nullptr;   // abc.ABCMeta
+PyObject* class_name = nullptr;      // "__class__"
 
 Members& members_of(PyObject* object) { return reinterpret_cast<Classes*>(object)->members; }
 
@@ -51,6 +63,7 @@ PyObject* add(PyObject* self, PyObject* cls) {
     if (members.by_address.size() >= members.pruned_at) members.prune();
     members.by_address.insert_or_assign(type, std::move(weak));
     if (!PyType_CheckExact(cls)) members.peculiar.push_back(type);
+    members.answers = {};
     for (const Tap* tap : members.users) tap->forget();
     ++classes_added;
     Py_RETURN_TRUE;
@@ -120,6 +133,10 @@ PyType_Spec spec = {"mopsus._core.Classes", sizeof(Classes), 0, Py_TPFLAGS_DEFAU
 }  // namespace
 
 bool prepare_classes(PyObject* module) {
+    const Owned abc(PyImport_ImportModule("abc"));
+    abstract_meta = abc ? PyObject_GetAttrString(abc.get(), "ABCMeta") : nullptr;
+    class_name = PyUnicode_InternFromString("__class__");
+    if (abstract_meta == nullptr || class_name == nullptr) return false;
     classes_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
     return classes_type != nullptr && PyModule_AddObjectRef(module, "Classes", reinterpret_cast<PyObject*>(classes_type)) == 0;
 }
@@ -129,17 +146,26 @@ Owned make_classes(PyObject* tuple) { return Owned(PyObject_Call(reinterpret_cas
 bool are_classes(PyObject* object) { return Py_TYPE(object) == classes_type; }
 
 bool is_instance_of(PyObject* classes, PyObject* value) {
-    const Members& members = members_of(classes);
-    PyObject* bases = Py_TYPE(value)->tp_mro;
+    Members& members = members_of(classes);
+    PyTypeObject* type_of_value = Py_TYPE(value);
+    if (const Members::Answer& known = members.answer_of(type_of_value); known.is_about(type_of_value)) return known.yes;
+    // Looking anything up gives the type a version, if it has none; 0 stands for none.
+    const bool is_honest = _PyType_Lookup(type_of_value, class_name) == _PyType_Lookup(&PyBaseObject_Type, class_name);
+    const auto settled = [&](bool yes) {
+        if (type_of_value->tp_version_tag != 0) members.answer_of(type_of_value) = {type_of_value, type_of_value->tp_version_tag, yes};
+        return yes;
+    };
+    PyObject* bases = type_of_value->tp_mro;
     for (Py_ssize_t k = 0; bases != nullptr && k < PyTuple_GET_SIZE(bases); ++k)
-        if (members.has(reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(bases, k)))) return true;
-    if (members.peculiar.empty()) return false;
+        if (members.has(reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(bases, k)))) return settled(true);
+    if (members.peculiar.empty()) return settled(false);
     const Unobserved unobserved;
     for (PyTypeObject* type : std::vector(members.peculiar)) {
         if (!members.has(type)) continue;
         const Owned held(Py_NewRef(reinterpret_cast<PyObject*>(type)));
         const int yes = PyObject_IsInstance(value, held.get());
-        if (yes == 1) return true;
+        // What is registered with an abstract class stays so.
+        if (yes == 1) return is_honest && reinterpret_cast<PyObject*>(Py_TYPE(held.get())) == abstract_meta ? settled(true) : true;
         if (yes < 0) PyErr_Clear();
     }
     return false;
@@ -147,7 +173,7 @@ bool is_instance_of(PyObject* classes, PyObject* value) {
 
 bool is_exactly_of(PyObject* classes, PyObject* value) { return members_of(classes).has(Py_TYPE(value)); }
 
-bool are_plain_classes(PyObject* classes) { return members_of(classes).peculiar.empty(); }
+bool is_settled(PyObject* classes, PyObject* value) { return members_of(classes).answer_of(Py_TYPE(value)).is_about(Py_TYPE(value)); }
 
 void add_user(PyObject* classes, const Tap* tap) { members_of(classes).users.push_back(tap); }
 

@@ -17,8 +17,8 @@ inline unsigned classes_added = 0;
 // Is the value an instance of one of them, or of one exactly? May run code of a metaclass that is not plain.
 bool is_instance_of(PyObject* classes, PyObject* value);
 bool is_exactly_of(PyObject* classes, PyObject* value);
-// Does nothing but the bases of a type make it an instance of one?
-bool are_plain_classes(PyObject* classes);
+// Will the last answer of `is_instance_of` about the value be the same as long as its type stays as it is?
+bool is_settled(PyObject* classes, PyObject* value);
 
 // What a tap has found out by these classes is forgotten when there are more of them.
 void add_user(PyObject* classes, const Tap* tap);

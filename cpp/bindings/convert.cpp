@@ -1,7 +1,5 @@
 #include "convert.hpp"
 
-#include "terms.hpp"
-
 namespace mopsus::python {
 
 namespace {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "mopsus/key.hpp"
+#include "terms.hpp"
 
 namespace mopsus::python {
 
@@ -17,6 +18,11 @@ enum class KeyMode : std::uint8_t { ByKind, Identity, Equality };
 // The key of a value as the architecture says: scalars by type and value, objects by identity.
 // `scratch` must outlive the key. Kind Object: `bits` is the address.
 Key key_of(PyObject* value, std::string& scratch);
+// Are all values of this type told apart by identity?
+inline bool has_identity(const PyTypeObject* type) {
+    return type != &PyLong_Type && type != &PyUnicode_Type && type != &PyFloat_Type && type != &PyTuple_Type && type != &PyBytes_Type &&
+           type != &PyBool_Type && type != Py_TYPE(Py_None) && !is_spelling(type);
+}
 // An object whose key is its identity but that is never collected: it lives as long as its class or module.
 bool is_permanent(PyObject* value);
 

@@ -27,6 +27,7 @@ struct Walk {
     unsigned sought;  // for which taps it was looked for
     unsigned taps;
     Slot place;
+    unsigned age;  // of the monitor
     Emission emission;
 };
 
@@ -105,7 +106,8 @@ const Tap* quick_of(const Taps& taps, PyObject* iterator) {
 // Most steps of most loops: an event without consequences, about an object that the monitor has seen before.
 bool told_at_once(const Walk* self) {
     if (self->place == kNil || self->taps != self->site->taps || Unobserved::now()) return false;
-    return self->emission.monitor->emit_at(self->emission.event, self->place);
+    PyMonitor& monitor = *self->emission.monitor;
+    return self->age == monitor.age() && monitor.emit_at(self->emission.event, self->place);
 }
 
 // Any other step; nothing of it may burden the quick ones.
@@ -119,7 +121,8 @@ bool told_at_once(const Walk* self) {
     }
     if (self->quick != nullptr) {
         self->emission = self->quick->emission;
-        self->place = self->emission.monitor->place(self->iterator);
+        self->place = self->emission.monitor->place(self->emission.event, self->iterator);
+        self->age = self->emission.monitor->age();
         self->taps = site->taps;
     }
     return self->shape == nullptr || result == nullptr ? result : shaped(self, result);

@@ -114,17 +114,24 @@ PyMonitor::PyMonitor(Program program, std::vector<std::string> parameters, Optio
 }
 
 void PyMonitor::choose_engine() {
+    ++age_;
     flat_ = nullptr;
+    slicing_ = nullptr;
     inherit_ = nullptr;
-    flat_type_ = quiet_type_ = nullptr;
+    tabular_ = false;
     recent_.clear();
-    if (core_.per_thread() || options_.decentralized || core_.program().parameters != 1 || options_.modes[0] != KeyMode::ByKind) return;
-    inherit_ = dynamic_cast<InheritEngine*>(&core_.engine());
-    if (inherit_ != nullptr && !inherit_->is_small()) inherit_ = nullptr;
-    auto* flat = dynamic_cast<FlatEngine*>(&core_.engine());
-    if (flat == nullptr || !flat->quiet()) return;
-    flat_ = flat;
-    tabular_ = flat->bulk();
+    parameter_of_.assign(core_.program().events.size(), kNoParameter);
+    if (!core_.per_thread() && !options_.decentralized) {
+        for (std::size_t k = 0; k < parameter_of_.size(); ++k)
+            if (const EventDecl& event = core_.program().events[k]; event.parameters.size() == 1 && options_.modes[event.parameters[0]] == KeyMode::ByKind)
+                parameter_of_[k] = event.parameters[0];
+        Engine* engine = &core_.engine();
+        if (auto* flat = dynamic_cast<FlatEngine*>(engine); flat != nullptr && flat->quiet()) flat_ = flat;
+        if (auto* slicing = dynamic_cast<SlicingEngine*>(engine); slicing != nullptr && slicing->tabular()) slicing_ = slicing;
+        if (auto* inherit = dynamic_cast<InheritEngine*>(engine); inherit != nullptr && core_.program().parameters == 1 && inherit->is_small()) inherit_ = inherit;
+        tabular_ = slicing_ != nullptr || (flat_ != nullptr && flat_->bulk());
+    }
+    set_quiet();
 }
 
 PyMonitor::~PyMonitor() {
@@ -147,7 +154,7 @@ void PyMonitor::unwatch_all(Engine& engine) {
             if (domain.kind(slot) != KeyKind::Object || domain.watch(slot) == 0) continue;
             const std::uint64_t word = domain.watch(slot);
             domain.set_watch(slot, 0);
-            unwatch(word, watcher(engine, p));
+            unwatch(word, watcher(engine, p), as_object(domain.bits(slot)));
             --watches_;
         }
     }
@@ -299,6 +306,21 @@ bool PyMonitor::emit(EventId event, PyObject* const* values, Wait wait) {
     handle(event, values, core_.per_thread() ? engine_for(this_thread.number, this_thread.ended) : core_.engine(), origin);
     leave();
     return granted();
+}
+
+// An event of an object that is not among those seen lately, or that the engine does not know.
+PyMonitor::Quiet PyMonitor::emit_unfamiliar(EventId event, PyObject* value) {
+    const std::uint8_t p = parameter_of_[event];
+    if (p == kNoParameter || !has_identity(Py_TYPE(value))) return Quiet::No;
+    Engine& engine = core_.engine();
+    const Slot slot = engine.domain(p).find(Key::of_bits(KeyKind::Object, reinterpret_cast<std::uintptr_t>(value)));
+    if (slot != kNil) {
+        recent_.remember(p, value, slot);
+        return emit_familiar(event, slot);
+    }
+    if (!tabular_ || engine.inserts(event)) return Quiet::No;
+    ++core_.seen[event];
+    return Quiet::Done;
 }
 
 // An event of an object that was seen lately, for a machine of any kind.

@@ -24,6 +24,8 @@
 #include "mopsus/archive.hpp"
 #include "mopsus/monitor.hpp"
 #include "places.hpp"
+#include "recent.hpp"
+#include "slicing.hpp"
 #include "terms.hpp"
 #include "watch.hpp"
 
@@ -62,40 +64,25 @@ public:
     // of it.
     enum class Wait : std::uint8_t { IfAsked, Always };
     bool emit(EventId event, PyObject* const* values, Wait wait = Wait::IfAsked);
-    // The same for the commonest case, a single object that is already known to a flat engine, when the
-    // step has no consequences, or its machine is no table. `No`: nothing was done.
+    // The same for the commonest case, a single object that no instance changes its state for, or that is known to a flat engine
+    // whose machine is no table. `No`: nothing was done.
     enum class Quiet : std::uint8_t { No, Done, Raised };
     Quiet emit_quietly(EventId event, PyObject* value) {
-        if (Py_TYPE(value) != quiet_type_) return Quiet::No;
-        Recent& recent = recent_[place_of(value)];
-        Slot slot = recent.slot;
-        if (recent.value != value) {
-            slot = core_.engine().domain(0).find(Key::of_bits(KeyKind::Object, reinterpret_cast<std::uintptr_t>(value)));
-            if (slot == kNil) return Quiet::No;
-            if (caching_) recent = {value, slot};
-        }
-        if (!tabular_) return inherit_ != nullptr ? emit_to_slice(event, slot) : emit_ready(event, slot);
-        if (!flat_->step_quietly(event, slot)) return Quiet::No;
-        ++core_.seen[event];
-        return Quiet::Done;
+        if (!quiet_) return Quiet::No;
+        const Slot slot = recent_.find(parameter_of_[event], value);
+        return slot != kNil ? emit_familiar(event, slot) : emit_unfamiliar(event, value);
     }
     // The same if it is certain that no code but the engine's runs: for an object of the last events and a table.
     bool emit_silently(EventId event, PyObject* value) {
-        if (Py_TYPE(value) != quiet_type_ || !tabular_) return false;
-        const Recent& recent = recent_[place_of(value)];
-        if (recent.value != value || !flat_->step_quietly(event, recent.slot)) return false;
-        ++core_.seen[event];
-        return true;
+        const Slot slot = place(event, value);
+        return slot != kNil && emit_at(event, slot);
     }
-    // Where `emit_at` finds such an object as long as it lives; kNil: nowhere.
-    Slot place(PyObject* value) const {
-        if (Py_TYPE(value) != quiet_type_ || !tabular_) return kNil;
-        const Recent& recent = recent_[place_of(value)];
-        return recent.value == value ? recent.slot : kNil;
-    }
+    // Where `emit_at` finds such an object as long as it lives and the monitor has this age; kNil: nowhere.
+    Slot place(EventId event, PyObject* value) const { return quiet_ && tabular_ ? recent_.find(parameter_of_[event], value) : kNil; }
+    unsigned age() const { return age_; }
     // As `emit_silently`.
     bool emit_at(EventId event, Slot slot) {
-        if (quiet_type_ == nullptr || !flat_->step_quietly(event, slot)) return false;
+        if (!quiet_ || !(flat_ != nullptr ? flat_->step_quietly(event, slot) : slicing_->step_quietly(event, slot))) return false;
         ++core_.seen[event];
         return true;
     }
@@ -252,29 +239,29 @@ private:
     std::thread::id inside_thread_;
     std::uint64_t watches_ = 0;
     int waiters_ = 0;  // threads that wait for their turn
-    FlatEngine* flat_ = nullptr;          // for `emit_quietly`
-    bool tabular_ = false;                // is its machine a table?
+    // ---- for `emit_quietly` ----
+    FlatEngine* flat_ = nullptr;  // the engine, if it is one of these and has such events
+    SlicingEngine* slicing_ = nullptr;
+    InheritEngine* inherit_ = nullptr;
+    bool tabular_ = false;  // are its machines tables?
+    bool quiet_ = false;    // has nothing else to be seen to?
+    unsigned age_ = 0;      // how many engines there were before
+    void set_quiet() { quiet_ = (tabular_ || flat_ != nullptr || inherit_ != nullptr) && !inside_ && !closed_ && deaths_.empty(); }
+    std::vector<std::uint8_t> parameter_of_;  // by event: its only one, if that is told apart as usual
+    static constexpr std::uint8_t kNoParameter = 0xFF;
+    RecentObjects recent_;
+    Quiet emit_unfamiliar(EventId event, PyObject* value);
+    Quiet emit_familiar(EventId event, Slot slot) {
+        if (tabular_) return emit_at(event, slot) ? Quiet::Done : Quiet::No;
+        return inherit_ != nullptr ? emit_to_slice(event, slot) : emit_ready(event, slot);
+    }
     Quiet emit_ready(EventId event, Slot slot);
-    InheritEngine* inherit_ = nullptr;  // the same for guarded machines
     Quiet emit_to_slice(EventId event, Slot slot) {
         if (listeners_.change != nullptr || !inherit_->step_quietly(event, slot)) return Quiet::No;
         ++core_.seen[event];
         return Quiet::Done;
     }
-    PyTypeObject* flat_type_ = nullptr;   // a type whose values are told apart by identity
-    PyTypeObject* quiet_type_ = nullptr;  // the same while nothing else has to be seen to
-    struct Recent {  // an object that an event was about, while it lives
-        PyObject* value = nullptr;
-        Slot slot = kNil;
-    };
-    static constexpr std::size_t kRecent = 2048;
-    static std::size_t place_of(const void* value) {
-        const auto address = reinterpret_cast<std::uintptr_t>(value);
-        return (address >> 4 ^ address >> 15) % kRecent;
-    }
-    std::vector<Recent> recent_;  // for `emit_quietly`
-    bool caching_ = true;         // are they ever put there?
-    void set_quiet() { quiet_type_ = inside_ || closed_ || !deaths_.empty() ? nullptr : flat_type_; }
+
     std::map<std::pair<Engine*, unsigned>, std::unique_ptr<Watcher>> watchers_;
     struct Ready {
         std::thread::id thread;
@@ -300,8 +287,8 @@ private:
 public:
     // Objects of the last events are remembered with their slots. A monitor does without from its first event on only
     // if somebody wants to know what that is worth.
-    bool caching() const { return caching_; }
-    void set_caching(bool on) { caching_ = on; }
+    bool caching() const { return recent_.on; }
+    void set_caching(bool on) { recent_.on = on; }
     void look_beyond(std::string folder) { places_.look_beyond(std::move(folder)); }
     // While one of these exists, events come from there; looking at the stack would take longer than all the rest.
     class From {

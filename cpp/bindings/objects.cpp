@@ -55,10 +55,7 @@ void PyMonitor::watch_object(Engine& engine, unsigned p, Slot slot, PyObject* va
     engine.domain(p).set_watch(slot, watch(value, watcher(engine, p), slot));
     Steps::note(value);
     ++watches_;
-    if (flat_ != nullptr || inherit_ != nullptr) {
-        flat_type_ = Py_TYPE(value);
-        recent_.resize(kRecent);
-    }
+    if (tabular_ && options_.modes[p] == KeyMode::ByKind) recent_.remember(p, value, slot);
 }
 
 PyMonitor::Watcher& PyMonitor::watcher(Engine& engine, unsigned parameter) {
@@ -77,7 +74,7 @@ void PyMonitor::Watcher::died(Slot slot) {
     const std::uint64_t word = domain().watch(slot);
     domain().set_watch(slot, 0);
     domain().bury(slot);
-    if (!monitor_.recent_.empty()) monitor_.recent_[place_of(as_object(domain().bits(slot)))] = {};
+    monitor_.recent_.forget(as_object(domain().bits(slot)));
     monitor_.deaths_.push_back({&engine(), parameter(), slot});
     monitor_.set_quiet();
     if (word > 1) monitor_.trash_.push_back(as_object(word));  // the weak reference itself

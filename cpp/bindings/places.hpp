@@ -26,13 +26,20 @@ public:
     // What is kept of the line that runs, made from its text if it is new; nothing if no code of the program runs.
     template <class Make>
     const Kept* here(Make&& make) {
-        PyFrameObject* frame = outermost(PyThreadState_GetFrame(PyThreadState_Get()), [](PyObject* code) { return hidden_code.contains(code); });
-        if (frame == nullptr) return nullptr;
-        if (is_placeless(frame)) {
-            Py_DECREF(frame);
-            return nullptr;
+        PyFrameObject* innermost = PyThreadState_GetFrame(PyThreadState_Get());
+        if (innermost == nullptr) return nullptr;
+        // Mostly code of the program runs, and has been here before.
+        if (const auto found = known_.find(place_of(innermost)); found != known_.end() && found->second.is_own) {
+            Py_DECREF(innermost);
+            return &found->second.kept;
         }
-        if (!folders_.empty()) {
+        Py_INCREF(innermost);
+        PyFrameObject* frame = outermost(innermost, [](PyObject* code) { return hidden_code.contains(code); });
+        if (frame != nullptr && is_placeless(frame)) {
+            Py_DECREF(frame);
+            frame = nullptr;
+        }
+        if (frame != nullptr && !folders_.empty()) {
             Py_INCREF(frame);
             PyFrameObject* caller = outermost(frame, [&](PyObject* code) { return is_library(code); });
             if (caller != nullptr) {
@@ -40,21 +47,17 @@ public:
                 frame = caller;
             }
         }
-        auto* code = reinterpret_cast<PyObject*>(PyFrame_GetCode(frame));
-        auto [found, is_new] = known_.try_emplace(Place{code, PyFrame_GetLasti(frame)});
-        if (is_new) {  // keeps the code object, so that its address stays its own
-            const char* file = PyUnicode_AsUTF8(reinterpret_cast<PyCodeObject*>(code)->co_filename);
-            if (file == nullptr) PyErr_Clear();
-            found->second = make(std::string(file != nullptr ? file : "?") + ":" + std::to_string(PyFrame_GetLineNumber(frame)));
-        } else {
-            Py_DECREF(code);
-        }
-        Py_DECREF(frame);
-        return &found->second;
+        const Kept* kept = frame != nullptr ? &known(frame, make) : nullptr;
+        Py_XDECREF(frame);
+        Py_DECREF(innermost);
+        return kept;
     }
 
     // From now on, what happens in files below this folder, too, is located where other code called it. What is installed there is other code.
-    void look_beyond(std::string folder) { folders_.push_back(std::move(folder)); }
+    void look_beyond(std::string folder) {
+        folders_.push_back(std::move(folder));
+        for (auto& [place, known] : known_) known.is_own = false;
+    }
 
     void clear() {
         for (auto& [place, kept] : known_) Py_DECREF(place.code);
@@ -64,6 +67,42 @@ public:
     }
 
 private:
+    struct Place {
+        PyObject* code;
+        int instruction;
+        bool operator==(const Place&) const = default;
+    };
+    struct Hash {
+        std::size_t operator()(const Place& place) const {
+            return mix(reinterpret_cast<std::uintptr_t>(place.code), static_cast<std::uint64_t>(place.instruction) + 0x9E37ULL);
+        }
+    };
+    struct Known {
+        Kept kept;
+        bool is_own = false;  // it is always this place, whoever has called
+    };
+
+    // Where a frame stands; the frame keeps the code.
+    static Place place_of(PyFrameObject* frame) {
+        auto* code = reinterpret_cast<PyObject*>(PyFrame_GetCode(frame));
+        Py_DECREF(code);
+        return {code, PyFrame_GetLasti(frame)};
+    }
+
+    template <class Make>
+    const Kept& known(PyFrameObject* frame, Make&& make) {
+        const Place place = place_of(frame);
+        auto [found, is_new] = known_.try_emplace(place);
+        if (is_new) {
+            Py_INCREF(place.code);  // so that its address stays its own
+            const char* file = PyUnicode_AsUTF8(reinterpret_cast<PyCodeObject*>(place.code)->co_filename);
+            if (file == nullptr) PyErr_Clear();
+            found->second.kept = make(std::string(file != nullptr ? file : "?") + ":" + std::to_string(PyFrame_GetLineNumber(frame)));
+            found->second.is_own = folders_.empty() || !is_library(place.code);
+        }
+        return found->second.kept;
+    }
+
     // The first frame, from this one outwards, whose code is not to be skipped; takes the frame, and gives a new one or none.
     template <class Skip>
     static PyFrameObject* outermost(PyFrameObject* frame, Skip&& skip) {
@@ -100,17 +139,7 @@ private:
         return found->second;
     }
 
-    struct Place {
-        PyObject* code;
-        int instruction;
-        bool operator==(const Place&) const = default;
-    };
-    struct Hash {
-        std::size_t operator()(const Place& place) const {
-            return mix(reinterpret_cast<std::uintptr_t>(place.code), static_cast<std::uint64_t>(place.instruction) + 0x9E37ULL);
-        }
-    };
-    std::unordered_map<Place, Kept, Hash> known_;
+    std::unordered_map<Place, Known, Hash> known_;
     std::vector<std::string> folders_;
     std::unordered_map<PyObject*, bool> libraries_;
 };

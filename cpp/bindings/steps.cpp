@@ -1,5 +1,6 @@
 #include "steps.hpp"
 
+#include <array>
 #include <unordered_map>
 
 #include "iterate.hpp"
@@ -56,7 +57,7 @@ bool is_marked(PyObject* generator) {
 }  // namespace
 
 bool Steps::is_known(PyObject* iterator) {
-    if (counts_[place_of(iterator)] != 0 && known.contains(iterator)) return true;
+    if (expected_deaths.has(iterator) && known.contains(iterator)) return true;
     return PyGen_CheckExact(iterator) && is_marked(iterator);
 }
 
@@ -95,15 +96,15 @@ void Steps::unhook(PyTypeObject* type) {
 void Steps::add(PyObject* object) {
     PyTypeObject* type = Py_TYPE(object);
     if ((PyGen_CheckExact(object) && is_marked(object)) || !known.emplace(object, type).second) return;
-    ++counts_[place_of(object)];
+    expected_deaths.add(object);
     watch_deaths(type);
     hook(type);
 }
 
-void Steps::remove(PyObject* object) {
+void Steps::forget(PyObject* object) {
     const auto found = known.find(object);
     if (found == known.end()) return;
-    --counts_[place_of(object)];
+    expected_deaths.remove(object);
     unhook(found->second);
     known.erase(found);
 }
@@ -114,9 +115,11 @@ void Steps::follow(Site* site) {
     site_ = site->second != nullptr ? site : nullptr;
     if ((before != nullptr) == (site_ != nullptr)) return;
     if (site_ == nullptr) {
-        for (const auto& [object, type] : known) unhook(type);
+        for (const auto& [object, type] : known) {
+            expected_deaths.remove(object);
+            unhook(type);
+        }
         known.clear();
-        counts_ = {};
     }
     if (generators) site_ != nullptr ? hook(&PyGen_Type) : unhook(&PyGen_Type);
 }

@@ -8,9 +8,6 @@
 
 #include <Python.h>
 
-#include <array>
-#include <cstdint>
-
 namespace mopsus::python {
 
 struct Site;
@@ -23,9 +20,7 @@ public:
     static void note(PyObject* object) {
         if (site_ != nullptr && object != fresh && PyIter_Check(object) != 0) add(object);
     }
-    static void forget(PyObject* object) {
-        if (counts_[place_of(object)] != 0) remove(object);
-    }
+    static void forget(PyObject* object);
     // Generators of this code, and of the code in it, are to be heard of.
     static bool mark(PyObject* code);
 
@@ -42,20 +37,13 @@ public:
 
 private:
     static void add(PyObject* object);
-    static void remove(PyObject* object);
     static void hook(PyTypeObject* type);
     static void unhook(PyTypeObject* type);
     static bool is_known(PyObject* iterator);
     static iternextfunc own_of(PyTypeObject* type);
     static PyObject* told_next(PyObject* iterator);
-    static std::size_t place_of(const void* object) {
-        const auto address = reinterpret_cast<std::uintptr_t>(object);
-        return (address >> 4 ^ address >> 14) % kPlaces;
-    }
 
-    static constexpr std::size_t kPlaces = 1024;
     inline static Site* site_ = nullptr;
-    inline static std::array<std::uint32_t, kPlaces> counts_{};  // of known iterators, by where their addresses fall
 };
 
 bool prepare_steps();

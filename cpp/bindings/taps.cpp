@@ -73,8 +73,12 @@ Owned current_thread() {
 
 bool Tap::applies(const Occasion& at) const {
     if (target && (at.target == nullptr || !(exact ? is_exactly_of : is_instance_of)(target.get(), at.target))) return false;
-    if (at_most >= 0 && at.positional + (at.names != nullptr ? PyTuple_GET_SIZE(at.names) : 0) > at_most) return false;
     return !entry || is_entry(at);
+}
+
+bool Tap::counts(const Occasion& at) const {
+    const Py_ssize_t given = at.positional + (at.names != nullptr ? PyTuple_GET_SIZE(at.names) : 0);
+    return given >= at_least && (at_most < 0 || given <= at_most);
 }
 
 bool Tap::concerns(PyObject* object) const {
@@ -92,7 +96,7 @@ bool Tap::find_out(const Occasion& at) const {
     PyTypeObject* type = Py_TYPE(at.target);
     const bool yes = applies(at);
     // A version of 0 is none; the next look-up gives the type one. Of classes, each may have an entry of its own.
-    const bool lasting = !PyType_Check(at.target) && (!target || exact || are_plain_classes(target.get()));
+    const bool lasting = !PyType_Check(at.target) && (!target || exact || is_settled(target.get(), at.target));
     if (const unsigned version = type->tp_version_tag; version != 0 && lasting)
         known_of(type) = {type, version, yes};
     return yes;
@@ -151,14 +155,14 @@ bool Tap::choose(const Occasion& at, Chosen& chosen) const {
 bool Tap::serve_slowly(const Occasion& at) const {
     if (emission.monitor != nullptr && emission.monitor->closed()) return true;
     Chosen chosen;
-    if (!applies(at) || !choose(at, chosen)) return true;
+    if (!(at.target != nullptr ? suits(at) : applies(at)) || !counts(at) || !choose(at, chosen)) return true;
     if (admits && !admitted(at)) return PyErr_Occurred() == nullptr || forgiven();
     return send(chosen.values.data());
 }
 
 Owned Tap::exchanged(const Occasion& at) const {
     Chosen chosen;
-    if (!applies(at) || !choose(at, chosen)) return Owned();
+    if (!applies(at) || !counts(at) || !choose(at, chosen)) return Owned();
     const Unobserved unobserved;
     Owned made(PyObject_Vectorcall(emit.get(), chosen.values.data(), sources.size(), nullptr));
     if (!made) forgiven();
@@ -271,6 +275,7 @@ bool read(Tap& tap, PyObject* object) {
     const Owned exact = attribute(object, "exact");
     const Owned entry = attribute(object, "entry");
     const Owned at_most = optional_attribute(object, "at_most");
+    const Py_ssize_t at_least = number(attribute(object, "at_least"));
     const Owned sources(PySequence_Fast(attribute(object, "sources").get(), "the sources of a tap are a tuple"));
     const Owned types(PySequence_Fast(attribute(object, "types").get(), "the types of a tap are a tuple"));
     if (PyErr_Occurred() != nullptr) return false;
@@ -278,6 +283,7 @@ bool read(Tap& tap, PyObject* object) {
     tap.exact = PyObject_IsTrue(exact.get()) == 1;
     tap.entry = PyObject_IsTrue(entry.get()) == 1;
     tap.at_most = at_most ? number(at_most) : -1;
+    tap.at_least = at_least;
     tap.emission = emission_of(tap.emit.get());
     const Py_ssize_t count = PySequence_Fast_GET_SIZE(sources.get());
     const Py_ssize_t typed = PySequence_Fast_GET_SIZE(types.get());
@@ -298,7 +304,7 @@ bool read(Tap& tap, PyObject* object) {
 
 bool is_simple(const Tap& tap) {
     return tap.bare && tap.sources[0].kind == Tap::From::Target && !tap.sources[0].types &&
-           !tap.admits && tap.at_most < 0;
+           !tap.admits && tap.at_most < 0 && tap.at_least == 0;
 }
 
 }  // namespace

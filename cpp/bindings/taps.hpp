@@ -66,7 +66,7 @@ struct Tap {
     std::vector<Source> sources;
     Owned admits, target;
     bool exact = false, entry = false;
-    Py_ssize_t at_most = -1;
+    Py_ssize_t at_most = -1, at_least = 0;
     bool by_type = false;  // the type of the target decides, among others
     bool bare = false;     // its event, of a monitor, has a single parameter and carries no data
     bool simple = false;   // nothing but the target is told, to a monitor, and nothing but its type decides whether it is
@@ -120,7 +120,8 @@ private:
     }
     bool find_out(const Occasion& occasion) const;
     bool serve_slowly(const Occasion& occasion) const;
-    bool applies(const Occasion& occasion) const;
+    bool applies(const Occasion& occasion) const;  // by types
+    bool counts(const Occasion& occasion) const;   // by the number of arguments
     struct Chosen;
     bool choose(const Occasion& occasion, Chosen& chosen) const;
     bool admitted(const Occasion& occasion) const;

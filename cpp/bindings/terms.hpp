@@ -21,8 +21,8 @@ struct TermTypes {
 extern TermTypes term_types;
 
 // A text of one of those classes is told apart by its spelling.
-inline bool is_spelling(PyTypeObject* type) {
-    const auto* object = reinterpret_cast<PyObject*>(type);
+inline bool is_spelling(const PyTypeObject* type) {
+    const auto* object = reinterpret_cast<const PyObject*>(type);
     return object == term_types.pid || object == term_types.atom || object == term_types.string || object == term_types.reference;
 }
 

@@ -69,36 +69,40 @@ struct Chained {
     Chained* outer;
 };
 thread_local Chained* chained = nullptr;
+int chains = 0;  // of all threads: mostly there are none, and then no thread has to be asked
 
 // No list of watched objects is needed: the engines know them by their addresses.
 void bury(PyObject* self) {
-    if (hooked_mourners.empty()) return;
     const Key key = Key::of_bits(KeyKind::Object, reinterpret_cast<std::uintptr_t>(self));
     for (std::size_t k = hooked_mourners.size(); k-- > 0;) {
         Mourner& mourner = *hooked_mourners[k];
         const Slot slot = mourner.domain().find(key);
         if (slot == kNil || mourner.domain().watch(slot) != kHooked) continue;
-        unwatch(kHooked, mourner);
+        unwatch(kHooked, mourner, self);
         mourner.died(slot);
     }
 }
 
 void hooked_dealloc(PyObject* self) {
-    if (chained != nullptr && chained->self == self) {
+    if (chains != 0 && chained != nullptr && chained->self == self) {
         const Original next = original_of(chained->above);
         chained->above = next.above;
         if (next.above == nullptr) chained->self = nullptr;  // once it is freed, another object may lie there
         next.dealloc(self);
         return;
     }
-    bury(self);
-    Steps::forget(self);
+    if (expected_deaths.has(self)) {
+        bury(self);
+        Steps::forget(self);
+    }
     PyTypeObject* type = Py_TYPE(self);
     const auto [original, above] = original_of(type);
     if (above != nullptr) {
         Chained one{self, above, chained};
         chained = &one;
+        ++chains;
         original(self);
+        --chains;
         chained = one.outer;
         return;
     }
@@ -159,11 +163,13 @@ std::uint64_t watch(PyObject* object, Mourner& mourner, Slot slot) {
     }
     watch_deaths(type);
     if (mourner.hooked_++ == 0) hooked_mourners.push_back(&mourner);
+    expected_deaths.add(object);
     return kHooked;
 }
 
-void unwatch(std::uint64_t word, Mourner& mourner) {
+void unwatch(std::uint64_t word, Mourner& mourner, PyObject* object) {
     if (word == kHooked) {
+        expected_deaths.remove(object);
         if (--mourner.hooked_ == 0) std::erase(hooked_mourners, &mourner);
     } else if (word != 0) {
         auto* reference = reinterpret_cast<PyObject*>(static_cast<std::uintptr_t>(word));

@@ -45,11 +45,12 @@ public:
     }
     // The same for a table, if the step has no consequences beyond its state; else nothing is done.
     bool step_quietly(EventId event, Slot slot) {
-        if (history_.on() || !present(slot)) return false;
+        if (!present(slot)) return false;
         Word* words = at(slot);
         const Word cell = table_->step(words[0], event);
-        if ((cell & kNotable) != 0) return false;
-        if (cell != words[0]) words[0] = cell;  // mostly it is the same
+        if (cell == words[0]) return true;  // mostly it is
+        if ((cell & kNotable) != 0 || history_.on()) return false;
+        words[0] = cell;
         return true;
     }
     // What a notable step of the bulk loop still has to do.

@@ -179,8 +179,13 @@ void SlicingEngine::lay_out() {
         }
         plans_.push_back(std::move(plan));
     }
-    for (Plan& plan : plans_)
-        plan.inserts = plan.creates >= 0 || !plan.joins.empty() || leaves_[plan.leaf_kind]->stamped || program_.connected;
+    tabular_ = std::all_of(properties_.begin(), properties_.end(), [](const Property& property) { return property.table() != nullptr; });
+    for (std::size_t k = 0; k < plans_.size(); ++k) {
+        Plan& plan = plans_[k];
+        plan.begins = plan.creates >= 0 || !plan.joins.empty();
+        plan.inserts = plan.begins || leaves_[plan.leaf_kind]->stamped || program_.connected;
+        plan.quiet = tabular_ && leaves_[plan.leaf_kind]->single() && !events[k].guarded && !program_.connected;
+    }
 }
 
 }  // namespace mopsus

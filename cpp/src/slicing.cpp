@@ -169,7 +169,7 @@ void SlicingEngine::define_new(const Plan& plan, const Values& values, Turn& tur
     std::uint32_t* at = record(target, id);
     for (std::size_t k = 0; k < properties_.size(); ++k) at[kind.states + k] = properties_[k].begin();
     if (program_.variables) Domain::store64(at + kind.user, listener_.fork(0));
-    turn.fresh.emplace_back(target, id);
+    if (maximal_) turn.fresh.emplace_back(target, id);
 }
 
 void SlicingEngine::define_to(const Join& join, Id source, const Values& given, Turn& turn) {
@@ -197,7 +197,7 @@ void SlicingEngine::define_to(const Join& join, Id source, const Values& given, 
     at[to.flags] |= origin[from.flags] & kMourning;
     if (history_.on()) at[to.past] = origin[from.past];
     if (program_.variables) Domain::store64(at + to.user, listener_.fork(Domain::load64(origin + from.user)));
-    turn.fresh.emplace_back(join.target, id);
+    if (maximal_) turn.fresh.emplace_back(join.target, id);
 }
 
 void SlicingEngine::extend(const Plan& plan, const Values& values, Turn& turn) {
@@ -383,25 +383,28 @@ void SlicingEngine::take(unsigned k, Id id, EventId event, Turn& turn) {
         const Word before = states[0];
         const Word after = properties_[0].step(before, event, turn.origin);
         states[0] = plain(after);
-        if ((after & kNotable) != 0 || (at[kind.flags] & kMourning) != 0 || (history_.on() && after != before))
-            conclude(k, id, event, &before, turn);
+        const bool changed = after != before;  // or it is notable
+        if ((after & kNotable) != 0 || (at[kind.flags] & kMourning) != 0 || (history_.on() && changed))
+            conclude(k, id, event, &before, changed, turn);
         return;
     }
     const std::vector<Word> before(states, states + properties_.size());
-    bool look = (at[kind.flags] & kMourning) != 0;
+    bool notable = false;
+    bool changed = false;
     for (std::size_t p = 0; p < properties_.size(); ++p) {
         const Word after = properties_[p].step(before[p], event, turn.origin);
         states[p] = plain(after);
-        look = look || (after & kNotable) != 0 || (history_.on() && after != before[p]);
+        notable = notable || (after & kNotable) != 0;
+        changed = changed || after != before[p];
     }
-    if (look) conclude(k, id, event, before.data(), turn);
+    if (notable || (at[kind.flags] & kMourning) != 0 || (history_.on() && changed)) conclude(k, id, event, before.data(), changed, turn);
 }
 
-void SlicingEngine::conclude(unsigned k, Id id, EventId event, const Word* before, Turn& turn) {
+void SlicingEngine::conclude(unsigned k, Id id, EventId event, const Word* before, bool changed, Turn& turn) {
     InstanceKind& kind = instances_[k];
     std::uint32_t* at = kind.pool.at(id);
     const Stamp stamp = turn.origin.stamp();
-    if (history_.on()) at[kind.past] = history_.add(at[kind.past], event, stamp);
+    if (history_.on() && changed) at[kind.past] = history_.add(at[kind.past], event, stamp);
     const bool heard = (program_.binding != Binding::Full || kind.mask == program_.all());
     for (std::size_t p = 0; heard && p < properties_.size(); ++p) {
         const Outcome& outcome = properties_[p].outcome(before[p], event);

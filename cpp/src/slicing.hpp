@@ -31,6 +31,24 @@ public:
     }
     void prefetch_instances(unsigned p, Slot slot) override;
 
+    // Are there tables only, so that `step_quietly` can be of use?
+    bool tabular() const { return tabular_; }
+    // An event of one value that changes the state of no instance, which most are: true if it was one. Else nothing is done.
+    bool step_quietly(EventId event, Slot slot) {
+        const Plan& plan = plans_[event];
+        if (!plan.quiet) return false;
+        const LeafKind& kind = *leaves_[plan.leaf_kind];
+        std::uint32_t* leaf = domains_[kind.parameters[0]]->extra(slot);
+        const Id exact = exact_of(kind, leaf);
+        if (exact == kNone && plan.begins) return false;
+        if (is_instance(exact) && !stays(static_cast<unsigned>(kind.own), exact, event)) return false;
+        for (const List& list : plan.updates)
+            for (Id id = leaf[list.ends]; id != kNil; id = record(list.instance_kind, id)[list.links + 1])
+                if (!stays(list.instance_kind, id, event)) return false;
+        if (exact == kNone && kind.stamped) Domain::store64(leaf + kind.stamp, clock_++);
+        return true;
+    }
+
 private:
     using Id = std::uint32_t;
     using Values = std::array<Slot, kMaxParameters>;  // by parameter; 0 where unbound
@@ -99,6 +117,8 @@ private:
         unsigned leaf_kind = 0;
         bool inserts = false;
         int creates = -1;      // instance kind
+        bool begins = false;   // may it make instances?
+        bool quiet = false;    // is it one for `step_quietly`?
         std::vector<Join> joins;
         std::vector<List> updates;
     };
@@ -144,8 +164,17 @@ private:
     void define_to(const Join& join, Id source, const Values& values, Turn& turn);
     void extend(const Plan& plan, const Values& values, Turn& turn);
     void take(unsigned kind, Id id, EventId event, Turn& turn);
+    // Would the event leave the instance as it is, with nothing to be reported or remembered? Whether it can still report was looked
+    // at when its state last changed, and when one of its values died.
+    bool stays(unsigned k, Id id, EventId event) {
+        const InstanceKind& kind = instances_[k];
+        const std::uint32_t* at = kind.pool.at(id);
+        for (std::size_t p = 0; p < properties_.size(); ++p)
+            if (properties_[p].table()->step(at[kind.states + p], event) != at[kind.states + p]) return false;
+        return true;
+    }
     void take_guarded(const Plan& plan, Id leaf, EventId event, Turn& turn);
-    void conclude(unsigned kind, Id id, EventId event, const Word* before, Turn& turn);
+    void conclude(unsigned kind, Id id, EventId event, const Word* before, bool changed, Turn& turn);
     void finish(Turn& turn);
     void compact_history();
     bool alive(unsigned kind, Id id, Mask dead);
@@ -167,6 +196,7 @@ private:
     std::vector<Plan> plans_;
     std::vector<unsigned> singles_;  // the leaf kind of each parameter
     bool maximal_ = false;
+    bool tabular_ = false;
     std::uint64_t clock_ = 1;
     std::uint32_t serials_ = 0;
     History history_;

@@ -1,7 +1,9 @@
 #include "check.hpp"
+#include "flat.hpp"
 #include "mopsus/archive.hpp"
 #include "mopsus/history.hpp"
 #include "programs.hpp"
+#include "slicing.hpp"
 
 namespace mopsus::test {
 
@@ -57,6 +59,28 @@ std::set<std::tuple<std::size_t, Binding>> by_definition(const Program& program,
     return found;
 }
 
+// Reports and instances in a form that can be compared.
+std::vector<std::string> told(const Collector& collector) {
+    std::vector<std::string> found;
+    for (const Report& report : collector.reports) {
+        std::string text = std::to_string(report.category) + " at " + std::to_string(report.stamp.row) + " of";
+        for (const Value& value : report.values) text += value.kind == KeyKind::None ? " -" : ' ' + std::to_string(value.bits);
+        for (const PastEvent& past : report.witness) text += ", " + std::to_string(past.event) + " at " + std::to_string(past.stamp.row);
+        found.push_back(text);
+    }
+    return found;
+}
+
+std::multiset<std::pair<Binding, std::uint32_t>> standing(Engine& engine) {
+    std::multiset<std::pair<Binding, std::uint32_t>> found;
+    engine.each_instance([&](const std::vector<Value>& values, const std::vector<Engine::Standing>& states) {
+        Binding binding;
+        for (const Value& value : values) binding.push_back(value.kind == KeyKind::None ? -1 : static_cast<std::int64_t>(value.bits));
+        found.emplace(binding, states[0].state.value());
+    });
+    return found;
+}
+
 Program random_program(std::mt19937& random, unsigned parameters) {
     Program program;
     program.parameters = parameters;
@@ -108,6 +132,52 @@ TEST(slicing_is_what_the_definition_says) {
         }
         REQUIRE(found == by_definition(program, trace));
     }
+}
+
+// Quiet steps wherever there can be some, against none: the same reports, witnesses and instances, deaths included.
+TEST(quiet_steps_are_steps) {
+    std::mt19937 random(12);
+    std::size_t quiet = 0;
+    for (int round = 0; round < 600; ++round) {
+        Program program = round % 3 == 0 ? unsafe_iter() : random_program(random, 1 + static_cast<unsigned>(random() % 3));
+        program.history = random() % 2 * 4;
+        program.binding = random() % 4 == 0 ? mopsus::Binding::Maximal : mopsus::Binding::Any;
+        if (round % 3 != 0) {
+            for (EventDecl& event : program.events) event.creation = random() % 2 == 0;
+            for (auto& masks : table_of(program.machines[0]).alive) masks = {static_cast<Mask>(random() & program.all())};
+        }
+        program.check();
+        Collector plain_reports, quick_reports;
+        const auto plain = Engine::make(program, plain_reports);
+        const auto quick = Engine::make(program, quick_reports);
+        auto* flat = dynamic_cast<FlatEngine*>(quick.get());
+        auto* slicing = dynamic_cast<SlicingEngine*>(quick.get());
+        for (std::int64_t k = 0; k < 60; ++k) {
+            if (random() % 6 == 0) {
+                const auto p = static_cast<unsigned>(random() % program.parameters);
+                const auto value = static_cast<std::int64_t>(random() % 3);
+                end(*plain, p, value);
+                end(*quick, p, value);
+                continue;
+            }
+            const auto event = static_cast<EventId>(random() % program.events.size());
+            std::vector<std::int64_t> values;
+            for (std::size_t p = 0; p < program.events[event].parameters.size(); ++p) values.push_back(random() % 3);
+            send(*plain, event, values, k);
+            if (values.size() == 1) {
+                const Slot slot = slot_of(*quick, program.events[event].parameters[0], Key::of_int(values[0]));
+                if (flat != nullptr ? flat->bulk() && flat->step_quietly(event, slot) : slicing->tabular() && slicing->step_quietly(event, slot)) {
+                    ++quiet;
+                    continue;
+                }
+            }
+            send(*quick, event, values, k);
+        }
+        REQUIRE(told(plain_reports) == told(quick_reports));
+        REQUIRE(plain->counts().created == quick->counts().created && plain->counts().collected == quick->counts().collected);
+        REQUIRE(standing(*plain) == standing(*quick));
+    }
+    REQUIRE(quiet > 2000);
 }
 
 TEST(unsafe_iter_is_found_and_its_monitors_end_with_the_iterator) {

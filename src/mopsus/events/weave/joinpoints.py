@@ -87,6 +87,8 @@ class Tap:
     by `super()`."""
     at_most: int | None = None
     """Only if no more arguments are given than this, by position or name; the target does not count."""
+    at_least: int = 0
+    """Only if no fewer are given."""
 
 
 class Operation(StrEnum):

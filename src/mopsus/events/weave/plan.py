@@ -205,7 +205,7 @@ class Cut:
         types = [resolver.classes(pattern) if pattern else None for pattern in self._parameter_types()]
         wanted: list[Filter] = []
         for part, positive in self.case.others:
-            made = self._filter(part, resolver, code)
+            made = None if part.kind == "args" and positive else self._filter(part, resolver, code)
             if made is False or made is True:
                 if made is not positive:
                     return None
@@ -223,6 +223,7 @@ class Cut:
             exact,
             entry,
             self._at_most(),
+            self._at_least(),
         )
 
     def _source(self, name: str, created: From) -> Source:
@@ -249,6 +250,12 @@ class Cut:
         counts = [len(each.positional) + len(each.named) for each in listed if not each.more]
         return min(counts, default=None)
 
+    def _at_least(self) -> int:
+        """Only arguments that nothing is bound to are counted: a binding asks for its argument itself."""
+        listed = [part.argument for part, positive in self.case.others if part.kind == "args" and positive]
+        counts = [len(each.positional) + len(each.named) for each in listed if not each.more and not each.bound()]
+        return max(counts, default=0)
+
     def _filter(self, part: Pointcut, resolver: Resolver, code: FunctionType | None) -> Filter | bool | None:
         name = program.subject(part)
         binds = name is not None and name in self.event.names
@@ -273,7 +280,7 @@ class Cut:
         return None
 
     def _argument_filter(self, arguments: Arguments) -> Filter | None:
-        """Only arguments that nothing is bound to need one: a binding asks for its argument itself."""
+        """For arguments that must not be given so."""
         if arguments.bound() or arguments.more:
             return None
         count = len(arguments.positional) + len(arguments.named)
@@ -405,7 +412,7 @@ class Cut:
         if tap is None or (tap.at_most or 0) > 1:
             return None
         sources = tuple(Source(From.TARGET) if each.kind is From.ARGUMENT else each for each in tap.sources)
-        return replace(tap, sources=sources, at_most=None)
+        return replace(tap, sources=sources, at_most=None, at_least=0)
 
     def subject_types(self, resolver: Resolver) -> Types:
         """What the subject of the join point must be, if it is not a parameter."""
