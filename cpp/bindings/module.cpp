@@ -189,6 +189,7 @@ nb::dict stats(PyMonitor& self) {
     result["created"] = counts.created;
     result["collected"] = counts.collected;
     result["alive"] = counts.alive();
+    result["most"] = counts.most;
     result["bytes"] = core.bytes();
     std::size_t obligations = 0;
     core.each_engine([&](Engine& engine) { obligations = std::max(obligations, engine.largest()); });

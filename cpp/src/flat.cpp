@@ -40,7 +40,7 @@ void FlatEngine::begin(Slot slot) {
     if (history_.on()) words[past()] = 0;
     done_[slot] = false;
     if (program_.variables) users_[slot] = listener_.fork(0);
-    ++counts_.created;
+    counts_.create();
 }
 
 bool FlatEngine::any_alive(Slot slot) {
@@ -193,6 +193,7 @@ void FlatEngine::transfer(Archive& archive) {
     }
     archive.field(counts_.created);
     archive.field(counts_.collected, 0, counts_.created);
+    archive.field(counts_.most, counts_.alive(), counts_.created);
 }
 
 }  // namespace mopsus

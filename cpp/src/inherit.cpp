@@ -246,7 +246,7 @@ InheritEngine::Id InheritEngine::add(Forest& forest, const Values& values, Machi
             push_back(make_leaf(forest, k, values) + kFirst, id, [&](Id other) { return at(forest, other) + kind.links; });
     }
     ++forest.population[state];
-    ++counts_.created;
+    counts_.create();
     return id;
 }
 

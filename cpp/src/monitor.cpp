@@ -32,6 +32,7 @@ void Monitor::end_thread(const Key& thread) {
     auto& engine = threads_engines_[slot - 1];
     past_.created += engine->counts().created;
     past_.collected += engine->counts().created;  // with the thread, all of its instances end
+    past_.most = std::max(past_.most, engine->counts().most);
     for (Remap& remap : remaps_)
         if (remap.engine == engine.get()) remap = {};
     engine.reset();
@@ -65,6 +66,7 @@ Counts Monitor::counts() {
     each_engine([&](Engine& engine) {
         sum.created += engine.counts().created;
         sum.collected += engine.counts().collected;
+        sum.most = std::max(sum.most, engine.counts().most);
     });
     return sum;
 }
@@ -91,6 +93,7 @@ void Monitor::transfer(Archive& archive) {
     archive.field(bad_rows);
     archive.field(past_.created);
     archive.field(past_.collected);
+    archive.field(past_.most);
 }
 
 void Monitor::restart() {

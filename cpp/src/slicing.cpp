@@ -153,7 +153,7 @@ SlicingEngine::Id SlicingEngine::add_instance(unsigned k, const Values& values, 
         push_back(leaf_at(below, make_leaf(below, values)) + place.ends, id,
                   [&](Id other) { return kind.pool.at(other) + place.links; });
     }
-    ++counts_.created;
+    counts_.create();
     return id;
 }
 

@@ -192,7 +192,7 @@ TEST(unsafe_iter_is_found_and_its_monitors_end_with_the_iterator) {
         end(*engine, 1, i);
     }
     REQUIRE(collector.reports.size() == 5);
-    REQUIRE(engine->counts().created == 5000 && engine->counts().alive() == 0);
+    REQUIRE(engine->counts().created == 5000 && engine->counts().alive() == 0 && engine->counts().most == 1);
     REQUIRE(engine->bytes() < 200000);  // one collection, one iterator at a time
 }
 

@@ -13,6 +13,10 @@ import mopsus
 from mopsus.monitor import Monitor
 
 
+class Thing:
+    """Something that an event can be about."""
+
+
 @pytest.mark.parametrize("way", WAYS, ids=str)
 def test_statistics_agree_with_the_trace_and_the_verdicts(way):
     for seed in range(60):
@@ -32,6 +36,8 @@ def test_statistics_agree_with_the_trace_and_the_verdicts(way):
         verdicts = Counter(verdict.category for verdict in recorder.verdicts)
         assert {category: count for category, count in stats.verdicts.items() if count} == dict(verdicts)
         assert 0 <= stats.alive == stats.created - stats.collected
+        assert stats.most <= stats.created
+        assert case.spec.modifiers.perthread or stats.alive <= stats.most
         assert stats.bad_rows == 0
 
 
@@ -55,3 +61,15 @@ def test_instances_that_can_still_report():
     [(left, [updated])] = monitor.instances()
     assert left == {"c": 1, "i": "b"}
     assert updated != state
+
+
+def test_the_most_instances_that_there_were_at_a_time():
+    spec = mopsus.parse("S(o) { event e(o) ere : e e @match }")["S"]
+    with Monitor(spec) as monitor:
+        event = monitor.event("e")
+        for size in (2, 3, 1):
+            things = [Thing() for _ in range(size)]
+            for thing in things:
+                event(thing)
+            del thing, things
+        assert (monitor.stats().created, monitor.stats().most, monitor.stats().alive) == (6, 3, 0)

@@ -94,7 +94,12 @@ public:
 struct Counts {
     std::uint64_t created = 0;
     std::uint64_t collected = 0;
+    std::uint64_t most = 0;  // alive at a time
     std::uint64_t alive() const { return created - collected; }
+    void create() {
+        ++created;
+        most = std::max(most, alive());
+    }
 };
 
 class Engine {

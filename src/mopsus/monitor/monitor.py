@@ -42,7 +42,7 @@ OnChange: TypeAlias = "Callable[[Change], object]"
 OnUnmatched: TypeAlias = "Callable[[str, Mapping[str, object]], object]"
 
 _T = TypeVar("_T")
-_SNAPSHOT_VERSION = 1
+_SNAPSHOT_VERSION = 2
 _LONGEST_HISTORY = 65536
 _ONE_SPEC = "take one from `mopsus.load(file)` by its name"
 _log = logging.getLogger("mopsus")
@@ -60,6 +60,8 @@ class Stats:
     alive: int = 0
     collected: int = 0
     """Instances created; those that can still report; those that cannot, and were dropped."""
+    most: int = 0
+    """Instances that there were at a time, at the most; under `perthread`, in one thread."""
     verdicts: Mapping[str, int] = field(default_factory=dict)
     """By category."""
     bad_rows: int = 0
@@ -228,6 +230,7 @@ class Monitor:
             ignored=core["ignored"],
             created=core["created"],
             alive=core["alive"],
+            most=core["most"],
             collected=core["collected"],
             verdicts=dict(self._verdict_counts(core)),
             bad_rows=core["bad_rows"],
