@@ -175,10 +175,13 @@ def in_fresh_process(function: Callable[..., T], *arguments: object) -> T:
     return value
 
 
-def memory(name: Literal["VmRSS", "VmHWM"]) -> int:
-    """Resident bytes of this process, now or at its peak (not `ru_maxrss`: that one outlives an exec)."""
-    status = Path("/proc/self/status").read_text(encoding="ascii")
-    return next(int(line.split()[1]) << 10 for line in status.splitlines() if line.startswith(name + ":"))
+def memory(name: Literal["VmRSS", "VmHWM"], status: Path = Path("/proc/self/status")) -> int:
+    """Resident bytes of this process, now or at its peak (not `ru_maxrss`: that one outlives an exec).
+
+    Of another one, if its status was kept.
+    """
+    lines = status.read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) << 10 for line in lines if line.startswith(name + ":"))
 
 
 def environment() -> dict[str, str]:

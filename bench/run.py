@@ -30,6 +30,7 @@ BENCHMARKS = (
     "end_to_end",
     "online",
     "inline",
+    "programs",
     "components_inline",
     "components_outline",
     "loops",

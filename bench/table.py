@@ -29,7 +29,9 @@ def matrix(of: Mapping[str, Any]) -> str:
     """A table of numbers."""
 
     def cell(value: float | Sequence[float]) -> str:
-        return " / ".join(map(number, value)) if isinstance(value, Sequence) else number(value)
+        if isinstance(value, Sequence):
+            return " / ".join(map(cell, value))
+        return f"{value:,}" if isinstance(value, int) else number(value)
 
     lines = [f"| {of['title']} | {' | '.join(of['columns'])} |", "|---|" + "---:|" * len(of["columns"])]
     lines += [f"| {name} | {' | '.join(map(cell, values))} |" for name, values in of["lines"].items()]

@@ -34,6 +34,12 @@ def test_sides_are_measured_by_turns_and_the_first_round_does_not_count(module):
     assert all(len(timing.seconds) == 2 for timing in timings.values())
 
 
+def test_a_matrix_has_a_line_for_each_thing_and_shows_whole_numbers_whole(module):
+    table = module("table")
+    shown = table.matrix({"title": "t", "columns": ["a", "b"], "lines": {"x": [0.25, [12345, 0]]}})
+    assert shown.splitlines() == ["| t | a | b |", "|---|---:|---:|", "| x | 0.25 | 12,345 / 0 |"]
+
+
 def test_a_missed_goal_is_marked(module):
     table = module("table")
     row = {"case": "c", "unit": "s", "ours": 1234.5, "base": "b", "theirs": 0.5, "ratio": [2, 1, 3], "met": False}
