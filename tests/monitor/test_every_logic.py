@@ -31,6 +31,9 @@ HAS_NEXT = (
         "cfg": "cfg : S -> S H next | epsilon, H -> H hasnext | hasnext\n @fail",
         "ptcaret": "ptcaret : next => (*) hasnext\n @violation",
         "mtl": "mtl : next => (*) hasnext\n @violation",
+        "lr": "lr : S -> S H next | epsilon, H -> H hasnext | hasnext\n @fail",
+        "lalr": "lalr : S -> S H next | epsilon, H -> H hasnext | hasnext\n @fail",
+        "shml": "shml : max X.([next] ff and [hasnext] max Y.([hasnext] Y and [next] X))\n @rejection",
     },
 )
 UNSAFE_ITER = (
@@ -42,6 +45,10 @@ UNSAFE_ITER = (
         "srs": "srs : update next -> #fail . next next -> next . update update -> update . create -> #epsilon .\n"
         " next update -> update .\n @fail",
         "cfg": "cfg : S -> create N U next, N -> N next | epsilon, U -> U update | update\n @match",
+        "srs_scan": "srs_scan : update next -> #fail . next next -> next . update update -> update .\n"
+        " create -> #epsilon . next update -> update .\n @fail",
+        "lr": "lr : S -> create N U next, N -> N next | epsilon, U -> U update | update\n @match",
+        "lalr": "lalr : S -> create N U next, N -> N next | epsilon, U -> U update | update\n @match",
         "fsm": "fsm : start [ create -> fresh ] fresh [ next -> fresh, update -> stale ]\n"
         " stale [ update -> stale, next -> used ] used [ default used ]\n @used",
         "mtl": "mtl : next => ((not update) S create)\n @violation",
@@ -59,6 +66,10 @@ SAFE_ENUM = (
         "ere, fail": "ere : createE useE* updateV*\n @fail",
         "ptltl": "ptltl : useE => ((not updateV) S createE)\n @violation",
         "ltl": "ltl : [](useE => ((not updateV) S createE))\n @violation",
+        "mtl": "mtl : useE => ((not updateV) S createE)\n @violation",
+        "ptcaret": "ptcaret : useE => ((not updateV) S createE)\n @violation",
+        "cfg": "cfg : S -> createE N U useE, N -> N useE | epsilon, U -> U updateV | updateV\n @match",
+        "shml": "shml : [createE] max X.([useE] X and [updateV] max Y.([updateV] Y and [useE] ff))\n @rejection",
         "srs": "srs : updateV useE -> #fail . useE updateV -> updateV . useE useE -> useE .\n"
         " updateV updateV -> updateV . createE -> #epsilon .\n @fail",
     },
@@ -72,6 +83,9 @@ UNSAFE_SYNC_COLL = (
         "fsm": "fsm : start [ sync -> synced ] synced [ asyncCreateIter -> unsafe, syncCreateIter -> iterated ]\n"
         " iterated [ accessIter -> unsafe ] unsafe [ default unsafe ]\n @unsafe",
         "cfg": "cfg : S -> sync asyncCreateIter | sync syncCreateIter accessIter\n @match",
+        "ptltl": "ptltl : not asyncCreateIter and (accessIter => not (*) syncCreateIter)\n @violation",
+        "ltl": "ltl : [](not asyncCreateIter and (accessIter => not (*) syncCreateIter))\n @violation",
+        "shml": "shml : [sync]([asyncCreateIter] ff and [syncCreateIter][accessIter] ff)\n @rejection",
     },
 )
 UNSAFE_SYNC_MAP = (
@@ -84,6 +98,12 @@ UNSAFE_SYNC_MAP = (
         "fsm": "fsm : start [ sync -> synced ] synced [ createSet -> viewed ]\n"
         " viewed [ asyncCreateIter -> unsafe, syncCreateIter -> iterated ]\n"
         " iterated [ accessIter -> unsafe ] unsafe [ default unsafe ]\n @unsafe",
+        "cfg": "cfg : S -> sync createSet T, T -> asyncCreateIter | syncCreateIter accessIter\n @match",
+        "ptltl": "ptltl : <*> createSet => (not asyncCreateIter and (accessIter => not (*) syncCreateIter))\n"
+        " @violation",
+        "ltl": "ltl : [](<*> createSet => (not asyncCreateIter and (accessIter => not (*) syncCreateIter)))\n"
+        " @violation",
+        "shml": "shml : [sync][createSet]([asyncCreateIter] ff and [syncCreateIter][accessIter] ff)\n @rejection",
     },
 )
 LEAKING_SYNC = (
@@ -143,7 +163,34 @@ SAFE_LOCK = (
     },
 )
 SAFE_FILE = (
-    "SafeFile(f) {{ event create(f)\n event write(f)\n event close(f)\n {} }}",
+    "SafeFile(t) {{ event begin(t)\n event end(t)\n event open(t)\n event close(t)\n {} }}",
+    {
+        "cfg": "cfg : S -> epsilon | S begin S end | S open S close\n @fail",
+        "lr": "lr : S -> epsilon | S begin S end | S open S close\n @fail",
+        "lalr": "lalr : S -> epsilon | S begin S end | S open S close\n @fail",
+        "srs": "srs : begin end -> #epsilon . open close -> #epsilon . begin close -> #fail . open end -> #fail .\n"
+        " ^ end -> #fail . ^ close -> #fail .\n @fail",
+    },
+)
+SAFE_LOCK_FROM_ACQUIRE = (
+    "SafeLock(t) {{ event begin(t)\n event end(t)\n creation event acquire(t)\n event release(t)\n {} }}",
+    {
+        logic: f"{logic} : S -> epsilon | S acquire M release A, M -> epsilon | M begin M end | M acquire M release,"
+        " A -> epsilon | A begin | A end\n @fail"
+        for logic in ("cfg", "lr", "lalr")
+    },
+)
+EQUALITY_CHECK = (
+    "EqualityCheck(r) {{ event e0(r)\n event e1(r)\n event e2(r)\n event done(r)\n {} }}",
+    {
+        logic: f"{logic} : e1 e0 -> e0 e1 . e2 e0 -> e0 e2 . e2 e1 -> e1 e2 . e0 e1 -> E . E e1 -> e1 E ."
+        " E e0 -> e0 E . E e2 -> #epsilon . e2 E -> #epsilon . ^ done -> #succeed . e0 done -> #fail ."
+        " e1 done -> #fail . e2 done -> #fail . E done -> #fail .\n @fail"
+        for logic in ("srs", "srs_scan")
+    },
+)
+SAFE_FILE_WRITER = (
+    "SafeFileWriter(f) {{ event create(f)\n event write(f)\n event close(f)\n {} }}",
     {
         "cfg": "cfg : S -> S create W close | epsilon, W -> W write | W create W close | epsilon\n @fail",
         "srs": "srs : create close -> #epsilon . create write -> create . ^ write -> #fail . "
@@ -160,6 +207,9 @@ HASH_MAP = (
         "fsm": "fsm : out [ add -> inside ] inside [ remove -> out, stale -> broken ]\n"
         " broken [ default broken ]\n @broken",
         "srs": "srs : add remove -> #epsilon . add stale -> #fail .\n @fail",
+        "mtl": "mtl : stale => not (*) add\n @violation",
+        "ptcaret": "ptcaret : stale => not (*) add\n @violation",
+        "shml": "shml : max X.([add]([remove] X and [stale] ff))\n @rejection",
     },
 )
 
@@ -240,7 +290,13 @@ CASES = {
     "UnsafeIter": (UNSAFE_ITER, collections),
     "UnsafeMapIter": (UNSAFE_MAP_ITER, maps),
     "SafeLock": (SAFE_LOCK, of_events("t", "begin", "end", "acquire", "release")),
-    "SafeFile": (SAFE_FILE, of_events("f", "create", "write", "close")),
+    "SafeLock, from the first acquire on": (
+        SAFE_LOCK_FROM_ACQUIRE,
+        of_events("t", "begin", "end", "acquire", "release"),
+    ),
+    "SafeFile": (SAFE_FILE, of_events("t", "begin", "end", "open", "close")),
+    "SafeFileWriter": (SAFE_FILE_WRITER, of_events("f", "create", "write", "close")),
+    "EqualityCheck": (EQUALITY_CHECK, of_events("r", "e0", "e1", "e2", "done")),
     "HashMap": (HASH_MAP, added),
     "SafeEnum": (SAFE_ENUM, vectors),
     "UnsafeSyncColl": (UNSAFE_SYNC_COLL, synced_collections),

@@ -28,3 +28,4 @@ def test_a_wheel_installs_and_runs_the_demonstration(tmp_path):
     run(binaries / "pip", "install", "-qq", f"{wheel}[trace]")
     assert run(binaries / "mopsus", "--version").startswith("mopsus ")
     assert "DoneOnce" in run(binaries / "mopsus", "demo")
+    assert "0 do not" in run(binaries / "mopsus", "contracts", "check", "iteration,objects")
