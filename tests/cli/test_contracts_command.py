@@ -189,19 +189,19 @@ def test_show_has_the_spec_and_its_examples(tmp_path):
 @pytest.mark.parametrize(
     ("violating", "clean", "told"),
     [
-        ([4], [], "  UnsafeIter: holds"),
-        ([], [], "✗ UnsafeIter: violating: nothing instead of UnsafeIter at line 4"),
-        ([4], [9], "✗ UnsafeIter: clean: UnsafeIter at line 9 instead of nothing"),
+        ([4], [], "  UnsafeSetIter: holds"),
+        ([], [], "✗ UnsafeSetIter: violating: nothing instead of UnsafeSetIter at line 4"),
+        ([4], [9], "✗ UnsafeSetIter: clean: UnsafeSetIter at line 9 instead of nothing"),
         (
             [4, 5],
             [],
-            "✗ UnsafeIter: violating: UnsafeIter at line 4, UnsafeIter at line 5 instead of UnsafeIter at line 4",
+            "✗ UnsafeSetIter: violating: UnsafeSetIter at line 4, UnsafeSetIter at line 5 instead of UnsafeSetIter at line 4",
         ),
     ],
 )
 def test_check_says_what_does_not_hold(violating, clean, told):
-    one, other = (tuple(Found("UnsafeIter", line) for line in lines) for lines in (violating, clean))
-    outcome = Outcome(catalogue()["UnsafeIter"], "", one, other)
+    one, other = (tuple(Found("UnsafeSetIter", line) for line in lines) for lines in (violating, clean))
+    outcome = Outcome(catalogue()["UnsafeSetIter"], "", one, other)
     assert outcome.holds == told.endswith("holds")
     assert outcome_line(outcome) == told
 
