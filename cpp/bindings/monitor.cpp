@@ -160,6 +160,7 @@ void PyMonitor::unwatch_all(Engine& engine) {
     }
     std::erase_if(deaths_, [&](const Death& death) { return death.engine == &engine; });
     set_quiet();
+    last_watcher_ = nullptr;
     for (unsigned p = 0; p < parameters.size(); ++p) watchers_.erase({&engine, p});
 }
 

@@ -263,6 +263,7 @@ private:
     }
 
     std::map<std::pair<Engine*, unsigned>, std::unique_ptr<Watcher>> watchers_;
+    Watcher* last_watcher_ = nullptr;
     struct Ready {
         std::thread::id thread;
         std::variant<Report, Change, Unmatched> news;
@@ -270,10 +271,16 @@ private:
     std::deque<Ready> ready_;  // on their way to Python
     std::deque<Waiting> waiting_;
     std::vector<Death> deaths_;
+    std::vector<Death> buried_;  // empty: room for the next ones
     std::map<std::pair<std::uint16_t, std::uint16_t>, std::uint64_t> reported_;
     std::vector<PyObject*> trash_;
     PyObject* wish_ = nullptr;  // an exception that is no error: KeyboardInterrupt, SystemExit
     Domain type_names_;         // never recycled, so that its slots number the names
+    struct {
+        PyTypeObject* type = nullptr;
+        unsigned version = 0;
+        std::uint32_t name = 0;
+    } last_named_;
     std::vector<PyObject*> pinned_;
     std::vector<PyObject*> representatives_;  // by parameter under `by equality`: dict of (type, value) -> object
     std::map<std::uint64_t, std::shared_ptr<bool>> threads_;

@@ -46,8 +46,7 @@ Slot PyMonitor::slot_of(Engine& engine, unsigned p, PyObject* value, bool insert
 
 // Notices its death, or keeps it if that cannot be seen.
 void PyMonitor::watch_object(Engine& engine, unsigned p, Slot slot, PyObject* value) {
-    std::string scratch;
-    const bool scalar = options_.modes[p] == KeyMode::Identity && key_of(value, scratch).kind != KeyKind::Object;
+    const bool scalar = options_.modes[p] == KeyMode::Identity && key_of(value, scratch_).kind != KeyKind::Object;
     if (scalar || options_.modes[p] == KeyMode::Equality || is_permanent(value)) {
         pinned_.push_back(Py_NewRef(value));
         return;
@@ -59,15 +58,19 @@ void PyMonitor::watch_object(Engine& engine, unsigned p, Slot slot, PyObject* va
 }
 
 PyMonitor::Watcher& PyMonitor::watcher(Engine& engine, unsigned parameter) {
+    if (last_watcher_ != nullptr && &last_watcher_->engine() == &engine && last_watcher_->parameter() == parameter) return *last_watcher_;
     std::unique_ptr<Watcher>& known = watchers_[{&engine, parameter}];
     if (known == nullptr) known = std::make_unique<Watcher>(*this, engine, parameter);
+    last_watcher_ = known.get();
     return *known;
 }
 
 std::uint32_t PyMonitor::type_name(PyTypeObject* type) {
+    if (type == last_named_.type && type->tp_version_tag == last_named_.version && last_named_.version != 0) return last_named_.name;
     const Key key = Key::of_blob(KeyKind::Text, type->tp_name);
     const Slot known = type_names_.find(key);
-    return known != kNil ? known : type_names_.insert(key);
+    last_named_ = {type, type->tp_version_tag, known != kNil ? known : type_names_.insert(key)};
+    return last_named_.name;
 }
 
 void PyMonitor::Watcher::died(Slot slot) {
@@ -97,9 +100,11 @@ void PyMonitor::settle() {
 
 void PyMonitor::bury() {
     while (!deaths_.empty()) {
-        std::vector<Death> batch;
+        std::vector<Death> batch = std::move(buried_);
         batch.swap(deaths_);
         for (const Death& death : batch) death.engine->forget(death.parameter, death.slot);
+        batch.clear();
+        buried_ = std::move(batch);
     }
     set_quiet();
 }
