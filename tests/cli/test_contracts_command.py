@@ -195,7 +195,8 @@ def test_show_has_the_spec_and_its_examples(tmp_path):
         (
             [4, 5],
             [],
-            "✗ UnsafeSetIter: violating: UnsafeSetIter at line 4, UnsafeSetIter at line 5 instead of UnsafeSetIter at line 4",
+            "✗ UnsafeSetIter: violating: UnsafeSetIter at line 4, UnsafeSetIter at line 5 "
+            "instead of UnsafeSetIter at line 4",
         ),
     ],
 )
