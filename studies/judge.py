@@ -54,9 +54,9 @@ class Judgements:
         return next((each for each in self._all if each.fits(project, violation)), None)
 
     def idle(self, results: Mapping[str, Outcome]) -> list[Judgement]:
-        """Judgements about nothing that is in the results."""
+        """Judgements about nothing that was found in the projects of the results."""
         used = {id(judgement) for _, _, judgement in self.over(results)}
-        return [each for each in self._all if id(each) not in used]
+        return [each for each in self._all if each.project in results and id(each) not in used]
 
     def over(self, results: Mapping[str, Outcome]) -> Iterator[tuple[str, Violation, Judgement | None]]:
         """Every violation with its project and what is thought of it."""

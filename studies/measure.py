@@ -138,7 +138,10 @@ def run_tests(project: Project, environment: Environment, kind: str) -> Run:
             f"the tests of {project.name} ({kind}) {ended}: {last}",
             hint=f"read {log}; what cannot run without contracts is left out by `deselect`, with its reason",
         )
-    return Run(seconds, cpu, msgspec.json.decode(record.read_bytes(), type=Record))
+    found = msgspec.json.decode(record.read_bytes(), type=Record)
+    if kind == "watched" and not found.events:  # an error of ours at the end of a run is none of pytest
+        raise StudyError(f"nothing was seen of the tests of {project.name}", hint=f"read {log}")
+    return Run(seconds, cpu, found)
 
 
 def _cpu_s() -> float:

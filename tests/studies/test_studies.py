@@ -141,7 +141,8 @@ def test_the_first_judgement_that_fits_counts():
         [
             judge.Judgement("UnsafeIter", "tiny", ["tiny.py:3"], judge.Truth.PROBLEM, "it skips"),
             judge.Judgement("UnsafeIter", "tiny", ["*"], judge.Truth.FALSE, "the rest"),
-            judge.Judgement("UnsafeIter", "other", ["*"], judge.Truth.FALSE, "not there"),
+            judge.Judgement("UnsafeSetIter", "tiny", ["*"], judge.Truth.FALSE, "not there"),
+            judge.Judgement("UnsafeIter", "other", ["*"], judge.Truth.FALSE, "not studied yet"),
         ]
     )
     found = [violation("UnsafeIter", "tiny.py:3"), violation("UnsafeIter", "tiny.py:30"), violation("Other", "a.py:1")]
