@@ -161,6 +161,8 @@ def test_the_page_tells_what_the_data_say():
     told = page.render(text, page.Data(projects, both, judgements))
     assert "old" not in told
     assert "| **median** | | | **3.00" in told
+    assert "end to end at the median: **missed**" in told
+    assert "one false alarm in ten places: **missed**" in told
     assert "Exercised: **2** contracts with **1** different rules" in told
     assert "| UnsafeIter | 20 | 4 | 2 | 1 | |" in told
     assert "| UnsafeSetIter | 10 | 2 | 2 | | UnsafeIter |" in told
