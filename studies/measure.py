@@ -140,7 +140,10 @@ def run_tests(project: Project, environment: Environment, kind: str) -> Run:
         )
     found = msgspec.json.decode(record.read_bytes(), type=Record)
     if kind == "watched" and not found.events:  # an error of ours at the end of a run is none of pytest
-        raise StudyError(f"nothing was seen of the tests of {project.name}", hint=f"read {log}")
+        raise StudyError(
+            f"nothing was seen of the tests of {project.name}",
+            hint=f"read {log}; if the core was not built from these sources, run `make setup`",
+        )
     return Run(seconds, cpu, found)
 
 

@@ -94,6 +94,13 @@ def test_tests_that_cannot_run_are_an_error_that_says_where_to_look(environment)
     assert str(environment.work / "plain.log") in caught.value.hint
 
 
+def test_a_run_in_which_nothing_was_seen_is_an_error(environment):
+    (environment.source / "tests" / "test_tiny.py").write_text("def test_nothing(): pass")
+    blind = msgspec.structs.replace(TINY, tests=["tests", "--mopsus-contracts", "YamlUnsafeLoad"], deselect=[])
+    with pytest.raises(StudyError, match="nothing was seen"):
+        run_tests(blind, environment, "watched")
+
+
 def test_tests_that_hang_are_ended(environment):
     hanging = msgspec.structs.replace(TINY, deselect=[], tests=["tests"], timeout_s=3)
     with pytest.raises(StudyError, match="did not end in time"):
