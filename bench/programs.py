@@ -69,7 +69,7 @@ PROGRAMS = {
     "sqlglot_v2_optimize": Program("sqlglot_v2", 2, ("optimize",)),
     "logging_format": Program("logging", 2000),
     "telco": Program("telco", 8),
-    "concurrent_imap": Program("concurrent_imap", 30, task=1),
+    "concurrent_imap": Program("concurrent_imap", 20, ("--affinity=1",), task=1),
 }
 PROPERTIES = {
     "HasNext": str(HERE / "HasNext.mop"),
