@@ -21,7 +21,7 @@ from mopsus.interactive.setup import Setup
 
 START = Path(__file__).with_name("start.py")
 """What GDB reads. `source` it at the prompt of any GDB, or in a gdbinit, to have the commands for monitors there."""
-_LAST_WORDS = 2000
+_LAST_LINES = 3
 _STREAMS = (8, 9)
 """The descriptors of GDB that are the standard output and error of the program."""
 
@@ -39,7 +39,8 @@ def run(setup: Setup) -> Outcome:
         ready = replace(setup, program=program, outcome=str(outcome))
         said = _run_batch(gdb, ready, folder) if setup.batch else _run_prompt(gdb, ready, folder)
         if not outcome.exists():
-            hint = f"its last words: {said[-_LAST_WORDS:]}" if said else "try `gdb -batch -ex 'python print(1)'`"
+            last = " / ".join(line.strip() for line in said.splitlines()[-_LAST_LINES:])
+            hint = f"its last words: {last}" if last else "try `gdb -batch -ex 'python print(1)'`"
             raise DebuggerError("GDB ended without a word of what became of the program", hint=hint, code="DEBUG-010")
         return Outcome.from_json(outcome.read_text())
 
