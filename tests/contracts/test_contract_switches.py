@@ -1,6 +1,7 @@
 """Findings that comments and settings switch off, and what is said about wrong ones."""
 
 import textwrap
+import threading
 
 import pytest
 
@@ -170,3 +171,21 @@ def test_settings_that_cannot_be_understood_are_an_error(tmp_path, table):
         project(tmp_path, table)
     assert raised.value.code == "CONTRACT-002"
     assert str(tmp_path / "pyproject.toml") in raised.value.message
+
+
+def test_a_verdict_may_come_in_the_middle_of_another(source, monkeypatch):
+    """As when an object dies while comments are read."""
+    switches, given, inner = switched(), verdict(source, 2), []
+
+    def read_while_another_comes(file):
+        if not inner:
+            inner.append(None)
+            inner.append(switches(given))
+        return ()
+
+    monkeypatch.setattr(switches, "_comments", read_while_another_comes)
+    thread = threading.Thread(target=switches, args=(given,), daemon=True)
+    thread.start()
+    thread.join(30)
+    assert not thread.is_alive()
+    assert inner[1] is given

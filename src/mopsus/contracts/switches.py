@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import PurePath
-from threading import Lock
 
 from mopsus.contracts.choice import unknown
 from mopsus.contracts.settings import FILE, Settings
@@ -38,7 +37,8 @@ class Comment:
 
 
 class Switches:
-    """Decides about each verdict. Safe to be called from several threads.
+    """Decides about each verdict. Safe to be called from several threads, and without a lock: a verdict may come in
+    the middle of another, when an object dies, and in a process that was forked while another thread had one.
 
     `known` gives the names of all specs that there are, to tell of others that are mentioned.
     """
@@ -46,18 +46,21 @@ class Switches:
     def __init__(self, settings: Settings, known: Callable[[], Collection[str]]) -> None:
         self._settings = settings
         self._known = known
-        self._lock = Lock()
         self._comments = cache(read_comments)
         self._files: set[str] = set()
-        self.suppressed: Counter[str] = Counter()
+        self._suppressed: list[str] = []
+        """The spec of each verdict that was switched off."""
+
+    @property
+    def suppressed(self) -> Counter[str]:
         """By spec, how many verdicts were switched off."""
+        return Counter(self._suppressed)
 
     def __call__(self, verdict: Verdict) -> Verdict | None:
         """The verdict as it is to be reported; None if it is switched off."""
-        with self._lock:
-            if self._is_off(verdict):
-                self.suppressed[verdict.spec] += 1
-                return None
+        if self._is_off(verdict):
+            self._suppressed.append(verdict.spec)
+            return None
         severity = self._settings.severity.get(verdict.spec)
         return verdict if severity is None else replace(verdict, severity=severity)
 

@@ -6,6 +6,7 @@ import atexit
 import functools
 import inspect
 import os
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -60,7 +61,6 @@ class weave:
         self._compiled = _all(specs, needed=contracts is None)
         self._on_verdict = on_verdict if on_verdict is not None else self.verdicts.append
         self._switches = Switches(read_settings(Path.cwd()), self._known)
-        self.suppressed = self._switches.suppressed
         self._history, self._allow_code = history, allow_code
         self._weaver: Weaver | None = None
         self._inline: Inline | None = None
@@ -98,6 +98,11 @@ class weave:
         for monitor in weaver.monitors.values():
             monitor.close()
         return {name: monitor.stats() for name, monitor in weaver.monitors.items()}
+
+    @property
+    def suppressed(self) -> Counter[str]:
+        """By spec, how many verdicts were switched off."""
+        return self._switches.suppressed
 
     @property
     def monitors(self) -> Mapping[str, Monitor]:
