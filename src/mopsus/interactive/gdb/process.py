@@ -86,7 +86,7 @@ def _speak_through(debugger: GdbDebugger, stream: IO[str]) -> None:
         stream.write(f"{text}\n")
 
     sys.stdout = stream
-    debugger.write = write  # type: ignore[method-assign]
+    debugger.write = write  # type: ignore[method-assign]  # of this one debugger only
 
 
 def _replace_execute(debugger: GdbDebugger, stream: IO[str] | None) -> None:
@@ -108,7 +108,7 @@ def _replace_execute(debugger: GdbDebugger, stream: IO[str] | None) -> None:
             raise
         return None
 
-    gdb.execute = execute_and_show  # type: ignore[assignment]
+    gdb.execute = execute_and_show  # type: ignore[assignment]  # the same, but for a string that may be None
 
 
 def _write(setup: Setup, outcome: Outcome) -> None:

@@ -21,7 +21,7 @@ def start(order: str | None) -> None:
     if str(_ROOT) not in sys.path:
         sys.path.append(str(_ROOT))
     try:
-        import mopsus._core  # noqa: F401
+        import mopsus._core  # noqa: F401 - whether it can be loaded is the question
     except ImportError as error:
         _complain(_why_not(error), found)
         return

@@ -120,7 +120,7 @@ class Slices:
 
     def _run(
         self, block: Block, values: Mapping[str, Any], environment: dict[str, Any], otherwise: object = None
-    ) -> Any:  # noqa: ANN401
+    ) -> Any:  # noqa: ANN401 - what Python code returns
         """What a block returns; what it assigns goes into the environment."""
         shared = sorted(self._variables - values.keys())
         lines = [f"global {', '.join(shared)}" if shared else "pass", *block.text.splitlines(), f"return {otherwise}"]
