@@ -45,6 +45,7 @@ STAGES = {
     "OUTLINE": "Components watched from another process",
     "ERLANG": "Systems in Erlang and Elixir",
     "CONTRACT": "Contracts",
+    "DECENTRAL": "Decentralized monitoring",
     "DEBUG": "Debugging sessions",
     "REPORT": "Reports",
     "CLI": "The command line",

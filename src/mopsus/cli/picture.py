@@ -9,10 +9,10 @@ import shutil
 import subprocess
 
 from mopsus.cli.messages import CommandError
-from mopsus.model import Machine
+from mopsus.model.drawing import Drawable
 
 
-def draw_picture(machine: Machine, form: str, title: str = "") -> bytes:
+def draw_picture(machine: Drawable, form: str, title: str = "") -> bytes:
     """The machine as `svg` or `png`; `CommandError` where Graphviz is missing or fails."""
     from mopsus.logics import draw
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,3 +38,10 @@ class Drawing:
     """One line: how large it is, where it starts, what it reports."""
     remarks: tuple[str, ...] = ()
     """Further lines, such as the rules of a rewriting system."""
+
+
+class Drawable(Protocol):
+    """Whatever can be drawn."""
+
+    def drawing(self) -> Drawing:
+        """What a picture of it shows."""

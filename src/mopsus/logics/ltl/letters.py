@@ -10,6 +10,7 @@ Python have none with several terminals).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from time import monotonic
 from typing import Protocol, TypeAlias, TypeVar
 
 from mopsus.logics.machines.automaton import too_large
@@ -47,15 +48,16 @@ class Letters(Protocol[D]):
 
 
 class Work:
-    """Counts the steps of a synthesis, and ends it when they are too many."""
+    """Counts the steps of a synthesis, and ends it when they are too many or have taken too long."""
 
-    def __init__(self) -> None:
+    def __init__(self, timeout_s: float | None = None) -> None:
         self._left = MAX_WORK
+        self._end = None if timeout_s is None else monotonic() + timeout_s
 
     def spend(self, steps: int) -> None:
-        """`LogicError` if the synthesis has taken too many steps by now."""
+        """`LogicError` if the synthesis has taken too many steps or too much time by now."""
         self._left -= steps
-        if self._left < 0:
+        if self._left < 0 or (self._end is not None and monotonic() >= self._end):
             raise too_large("its construction takes too long")
 
 
@@ -122,9 +124,10 @@ class Valuations:
         return ~value
 
     def atom(self, name: str, yes: int, no: int) -> int:
-        return self._make(self._level[name], ~no, ~yes)
+        return self.make(self._level[name], ~no, ~yes)
 
-    def _make(self, level: int, low: int, high: int) -> int:
+    def make(self, level: int, low: int, high: int) -> int:
+        """The diagram that tests the proposition of `level`, which must stand before all that `low` and `high` test."""
         if low == high:
             return low
         key = (level, low, high)
@@ -143,10 +146,10 @@ class Valuations:
         self._work.spend(1)
         if one < 0:
             level, low, high = self._nodes[other]
-            made = self._make(level, self.join(function, one, low, memo), self.join(function, one, high, memo))
+            made = self.make(level, self.join(function, one, low, memo), self.join(function, one, high, memo))
         elif other < 0:
             level, low, high = self._nodes[one]
-            made = self._make(level, self.join(function, low, other, memo), self.join(function, high, other, memo))
+            made = self.make(level, self.join(function, low, other, memo), self.join(function, high, other, memo))
         else:
             mine, my_low, my_high = self._nodes[one]
             its, its_low, its_high = self._nodes[other]
@@ -154,7 +157,7 @@ class Valuations:
                 its_low = its_high = other
             elif its < mine:
                 my_low = my_high = one
-            made = self._make(
+            made = self.make(
                 min(mine, its),
                 self.join(function, my_low, its_low, memo),
                 self.join(function, my_high, its_high, memo),
@@ -169,7 +172,7 @@ class Valuations:
         if found is None:
             self._work.spend(1)
             level, low, high = self._nodes[diagram]
-            found = memo[diagram] = self._make(level, self.map(function, low, memo), self.map(function, high, memo))
+            found = memo[diagram] = self.make(level, self.map(function, low, memo), self.map(function, high, memo))
         return found
 
     def values(self, diagram: int) -> Sequence[int]:

@@ -39,8 +39,9 @@ class SymbolicMonitor:
         """Of each state: True, False, or None while it is not known; known ones are final."""
         self.propositions = tuple(sorted(letters.propositions))
         """Those that the formula speaks of."""
-        self._steps = steps
-        self._letters = letters
+        self.steps = steps
+        """Of each state, a diagram of `letters` whose values are states."""
+        self.letters = letters
 
     @property
     def states(self) -> range:
@@ -48,16 +49,16 @@ class SymbolicMonitor:
 
     def step(self, state: int, letter: Collection[str]) -> int:
         """The state after `letter`, the propositions that are true now; propositions of no concern may be in it."""
-        names = self._letters.propositions
-        diagram = self._steps[state]
+        names = self.letters.propositions
+        diagram = self.steps[state]
         while diagram >= 0:
-            level, low, high = self._letters.node(diagram)
+            level, low, high = self.letters.node(diagram)
             diagram = high if names[level] in letter else low
         return ~diagram
 
     def targets(self, state: int) -> tuple[int, ...]:
         """The states that some letter leads to."""
-        return tuple(self._letters.values(self._steps[state]))
+        return tuple(self.letters.values(self.steps[state]))
 
     @cached_property
     def undecidable(self) -> frozenset[int]:
@@ -82,12 +83,12 @@ class SymbolicMonitor:
                 hint="install it with: pip install 'mopsus[decentral]'",
             ) from error
         manager = autoref.BDD()
-        manager.declare(*self._letters.propositions)
+        manager.declare(*self.letters.propositions)
         return manager
 
     def transitions(self, state: int) -> tuple[Transition, ...]:
         """The transitions of a state, one for each target. Their labels exclude each other and cover all letters."""
-        labels = self._labels(self._steps[state])
+        labels = self._labels(self.steps[state])
         return tuple(Transition(labels[target], target) for target in self.targets(state))
 
     @cached_property
@@ -101,9 +102,9 @@ class SymbolicMonitor:
             return {~diagram: manager.true}
         known = self._known_labels.get(diagram)
         if known is None:
-            level, low, high = self._letters.node(diagram)
+            level, low, high = self.letters.node(diagram)
             if_false, if_true = self._labels(low), self._labels(high)
-            name, never = self._letters.propositions[level], manager.false
+            name, never = self.letters.propositions[level], manager.false
             known = self._known_labels[diagram] = {
                 # The manager has the propositions in the same order, so this takes constant time.
                 value: manager.find_or_add(name, if_false.get(value, never), if_true.get(value, never))
@@ -112,22 +113,24 @@ class SymbolicMonitor:
         return known
 
 
-def synthesise(formula: Formula | str, propositions: tuple[str, ...] | None = None) -> SymbolicMonitor:
+def synthesise(
+    formula: Formula | str, propositions: tuple[str, ...] | None = None, *, timeout_s: float | None = None
+) -> SymbolicMonitor:
     """The minimal monitor of a formula over valuations of `propositions` (None: those that it speaks of).
 
     It may have a verdict before the first letter. `FormulaError` if the formula is wrong, `LogicError` if its monitor
-    or the way to it is too large.
+    or the way to it is too large, or it takes longer than `timeout_s`.
     """
     if isinstance(formula, str):
         formula = parse_over_propositions(formula, propositions)
     # Propositions that stand together in the formula stay together in the diagrams, which keeps them small.
     spoken = tuple(dict.fromkeys(part.name for part in walk(formula) if part.op is Op.ATOM))
-    work = Work()
+    work = Work(timeout_s)
     letters = Valuations(spoken, work)
-    return _minimise(determine(formula, letters, work), letters)
+    return minimise(determine(formula, letters, work), letters)
 
 
-def _minimise(monitor: Deterministic[int], letters: Valuations) -> SymbolicMonitor:
+def minimise(monitor: Deterministic[int], letters: Valuations) -> SymbolicMonitor:
     """Merge states that no continuation tells apart (partition refinement), and number them breadth first."""
     block_of = _numbered(monitor.verdicts)
     while True:

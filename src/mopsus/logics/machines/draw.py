@@ -7,12 +7,12 @@ made from DOT by Graphviz, which is a program; this stage runs none.
 from __future__ import annotations
 
 from mopsus.logics.logic import LogicError
-from mopsus.model import Drawing, Machine, Node
+from mopsus.model.drawing import Drawable, Drawing, Node
 
 FORMATS = ("text", "dot", "mermaid")
 
 
-def draw(machine: Machine, form: str, title: str = "") -> str:
+def draw(machine: Drawable, form: str, title: str = "") -> str:
     """The machine in one of `FORMATS`; `LogicError` for any other."""
     match form:
         case "text":
