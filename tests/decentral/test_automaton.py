@@ -188,7 +188,7 @@ def test_parallel_transitions_are_alternatives_and_gaps_stay():
     ],
 )
 def test_what_is_no_automaton_is_refused(nodes, roots, verdicts):
-    with pytest.raises(ValueError, match="automaton needs|node|transition|verdict"):
+    with pytest.raises(ValueError, match=r"automaton needs|node|transition|verdict"):
         Automaton(("a", "b"), verdicts, nodes, roots)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import linecache
+
 from mopsus.model import Diagnostic, MopsusError, Span
 from mopsus.spec.diagnostics import render_all
 
@@ -12,9 +14,17 @@ class DecentralError(MopsusError):
     code = "DECENTRAL-001"
 
     def __init__(
-        self, message: str, *, hint: str = "", code: str | None = None, place: Span | None = None, line: str = ""
+        self,
+        message: str,
+        *,
+        hint: str = "",
+        code: str | None = None,
+        place: Span | None = None,
+        line: str | None = None,
     ) -> None:
         chosen = code or self.code
+        if line is None:  # the text is not at hand, but its file may be
+            line = "" if place is None else linecache.getline(place.file, place.line).rstrip("\n")
         found = () if place is None else (Diagnostic(chosen, message, place, hint, line),)
         super().__init__(message, hint=hint, code=chosen, diagnostics=found)
         self.place = place
