@@ -63,7 +63,7 @@ def from_machine(machine: Machine, truth: Mapping[str, bool] | None = None) -> A
     ]
     table = (*machine.table, machine.table[machine.initial])
     letters = Valuations(machine.alphabet, Work())
-    return _started(verdicts, _in_order(table, verdicts, letters), len(machine.table), letters)
+    return automaton_of(verdicts, _in_order(table, verdicts, letters), letters, len(machine.table))
 
 
 def from_transitions(
@@ -83,9 +83,8 @@ def from_transitions(
         for part in walk(label):
             if part.op in PAST | FUTURE:
                 raise FormulaError(f"a condition has no '{part.op.value}'", offset=part.offset, code="LOGIC-015")
-    letters = Valuations(
-        tuple(dict.fromkeys(name for _, label, _ in read for name in sorted(events_of(label)))), Work()
-    )
+    spoken = dict.fromkeys(part.name for _, label, _ in read for part in walk(label) if part.op is Op.ATOM)
+    letters = Valuations(tuple(spoken), Work())
     count = len(verdicts)
     unset, conflict = count, count + 1
     steps = [letters.constant(unset)] * count
@@ -107,7 +106,7 @@ def from_transitions(
         letters.map(lambda value, state=state: state if value == unset else value, step, {})  # type: ignore[misc]
         for state, step in enumerate(steps)
     ]
-    return _started(list(verdicts), filled, 0, letters)
+    return automaton_of(verdicts, filled, letters)
 
 
 class Cache:
@@ -222,24 +221,18 @@ _CONNECTIVES: Mapping[Op, Join] = {
 }
 
 
-def _started(verdicts: list[bool | None], steps: list[int], initial: int, letters: Valuations) -> Automaton:
-    """The automaton of states that need be neither reachable nor told apart, beginning with `initial`."""
+def automaton_of(
+    verdicts: Sequence[bool | None], steps: Sequence[int], letters: Valuations, initial: int = 0
+) -> Automaton:
+    """The minimal automaton of states with these verdicts and diagrams of `letters`; not all need be reachable."""
     order = [initial, *(state for state in range(len(steps)) if state != initial)]
     number = {state: place for place, state in enumerate(order)}
     memo: dict[int, int] = {}
-    return _exported(
-        minimise(
-            Deterministic(
-                [verdicts[state] for state in order],
-                [
-                    letters.map(number.__getitem__, steps[state], memo) if verdicts[state] is None else ~number[state]
-                    for state in order
-                ],
-                [],
-            ),
-            letters,
-        )
-    )
+    following = [
+        letters.map(number.__getitem__, steps[state], memo) if verdicts[state] is None else ~number[state]
+        for state in order
+    ]
+    return _exported(minimise(Deterministic([verdicts[state] for state in order], following, []), letters))
 
 
 def _exported(monitor: SymbolicMonitor) -> Automaton:
