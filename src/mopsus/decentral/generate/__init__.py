@@ -1,0 +1,1 @@
+"""Random traces and formulas for experiments: from a seed, always the same."""
