@@ -14,6 +14,7 @@ from mopsus.cli.options import AllowUnmonitorable
 
 if TYPE_CHECKING:
     from mopsus.model import Machine, Property, Spec
+    from mopsus.model.drawing import Drawable
 
 
 class Form(StrEnum):
@@ -29,9 +30,11 @@ class Form(StrEnum):
 
 SUFFIXES = {".txt": Form.TEXT, ".gv": Form.DOT, ".mmd": Form.MERMAID} | {f".{form.value}": form for form in Form}
 
+DECENTRAL = (".xml", ".toml")
+
 
 def graph(
-    file: Annotated[str, typer.Argument(help="A spec file.", metavar="SPEC")],
+    file: Annotated[str, typer.Argument(help="A spec file, or a decentralized specification.", metavar="SPEC")],
     spec: Annotated[str | None, typer.Option("--spec", help="Only the spec of this name.", metavar="NAME")] = None,
     prop: Annotated[
         str | None, typer.Option("--property", help="Only the property of this name.", metavar="NAME")
@@ -46,11 +49,19 @@ def graph(
 
     As text, all of them; in any other form, one: choose it with `--spec` and `--property` where there are several.
     The form hoa is for other tools, and for properties of the logic `hoa`.
+    Of a decentralized specification (`.xml`, `.toml`): as text, all automata; in any other form, that of the
+    monitor chosen with `--spec`, else which monitors tell which.
     """
+    form = to or form_of(output)
+    if Path(file).suffix in DECENTRAL:
+        from mopsus.cli.decentral import draw_specification
+
+        deliver(draw_specification(Path(file), spec, form), form, output)
+        return 0
+
     from mopsus.logics import compile_property
     from mopsus.spec import load
 
-    form = to or form_of(output)
     chosen = choose(load(file), spec, prop)
     if form is not Form.TEXT and len(chosen) > 1:
         names = ", ".join(title(*each) for each in chosen)
@@ -68,17 +79,22 @@ def graph(
 
 def render(machine: Machine, form: Form, title: str) -> bytes:
     """The drawing of one machine, as it goes into a file."""
-    if form in (Form.SVG, Form.PNG):
-        from mopsus.cli.picture import draw_picture
-
-        return draw_picture(machine, form.value, title)
     if form is Form.HOA:
         from mopsus.logics.hoa.printer import export_machine
 
         return export_machine(machine, title).encode()
+    return render_drawing(machine, form, title)
+
+
+def render_drawing(drawn: Drawable, form: Form, title: str) -> bytes:
+    """What can be drawn, in any form but that of other tools."""
+    if form in (Form.SVG, Form.PNG):
+        from mopsus.cli.picture import draw_picture
+
+        return draw_picture(drawn, form.value, title)
     from mopsus.logics import draw
 
-    return draw(machine, form.value, title).encode()
+    return draw(drawn, form.value, title).encode()
 
 
 def form_of(output: Path | None) -> Form:

@@ -9,22 +9,24 @@ from decentral.support import networks
 from hypothesis import given
 
 from mopsus.decentral.analysis.dependencies import (
+    DependencyPicture,
     cycles,
     dependencies,
     dependencies_first,
-    dependency_drawing,
     refuse_cycles,
 )
 from mopsus.decentral.errors import DecentralError
 from mopsus.decentral.specification import specification_of
-from mopsus.logics.machines.draw import draw_text
+from mopsus.logics import draw
 
 
 def test_light_switch():  # the reference's vector
     lights = specification_of({"m0": "G(s -> X(@m1 U !s))", "m1": "l"})
     assert dependencies(lights) == {"m0": {"m1"}, "m1": frozenset()}
     refuse_cycles(lights)
-    assert "m1" in draw_text(dependency_drawing(lights), "lights")
+    assert draw(DependencyPicture(lights), "text", "lights") == (
+        "lights: 2 monitors, 1 reference\n * m0\n   m1\n       verdicts -> m0\n"
+    )
 
 
 def test_a_circle_is_shown():

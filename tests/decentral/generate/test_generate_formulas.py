@@ -11,7 +11,14 @@ import pytest
 from mopsus.decentral.analysis.monitorability import monitorable
 from mopsus.decentral.errors import DecentralError
 from mopsus.decentral.generate import formulas
-from mopsus.decentral.generate.formulas import PRIORITIES, generate_formulas, random_formula, worth_keeping
+from mopsus.decentral.generate.formulas import (
+    PRIORITIES,
+    fill_template,
+    generate_formulas,
+    random_formula,
+    worth_keeping,
+)
+from mopsus.decentral.load import load_specification
 from mopsus.decentral.synthesis import from_formula
 from mopsus.decentral.traces import default_components
 from mopsus.logics.ltl.syntax import parse_over_propositions
@@ -78,3 +85,17 @@ def test_a_limit(monkeypatch):
     with pytest.raises(DecentralError) as caught:
         list(generate_formulas(1, COMPONENTS, seed=1, size=2))
     assert caught.value.code == "DECENTRAL-044"
+
+
+@pytest.mark.parametrize("hole", ["%form%", "<![CDATA[%form%]]>", "<![CDATA[]]> %form%"])
+def test_templates(hole, tmp_path):
+    formula = parse_over_propositions("F a0 & (b0 -> G c0)")
+    file = tmp_path / "spec.xml"
+    file.write_text(
+        fill_template(
+            "<specifications><specification id='root' class='LTL'>"
+            f"<setLTL>{hole}</setLTL></specification></specifications>",
+            formula,
+        )
+    )
+    assert load_specification(file).specification.monitors["root"].formula == formula

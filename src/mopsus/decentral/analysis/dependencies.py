@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from mopsus.decentral.errors import DecentralError
@@ -45,23 +46,30 @@ def dependencies_first(graph: Graph) -> tuple[str, ...]:
     return tuple(done)
 
 
-def dependency_drawing(specification: Specification) -> Drawing:
-    """What a picture of the graph shows: who sends verdicts to whom."""
-    numbers = {name: number for number, name in enumerate(specification.monitors)}
-    found = [
-        Edge(numbers[sender], "", numbers[name])
-        for name, senders in dependencies(specification).items()
-        for sender in sorted(senders)
-    ]
-    return Drawing(
-        nodes=tuple(
-            Node(name, f"on {monitor.place}" if monitor.place else "", name in specification.tops)
-            for name, monitor in specification.monitors.items()
-        ),
-        edges=tuple(found),
-        initial=None,
-        summary=f"{len(numbers)} monitors, {len(found)} references",
-    )
+@dataclass(frozen=True, slots=True)
+class DependencyPicture:
+    """The graph as it is drawn: who sends verdicts to whom."""
+
+    specification: Specification
+
+    def drawing(self) -> Drawing:
+        """Monitors that no other refers to are marked."""
+        monitors, tops = self.specification.monitors, self.specification.tops
+        numbers = {name: number for number, name in enumerate(monitors)}
+        found = [
+            Edge(numbers[sender], "verdicts", numbers[name])
+            for name, senders in dependencies(self.specification).items()
+            for sender in sorted(senders)
+        ]
+        return Drawing(
+            nodes=tuple(
+                Node(name, f"on {monitor.place}" if monitor.place else "", name in tops)
+                for name, monitor in monitors.items()
+            ),
+            edges=tuple(found),
+            initial=None,
+            summary=f"{len(numbers)} monitor{'s' * (len(numbers) != 1)}, {len(found)} reference{'s' * (len(found) != 1)}",
+        )
 
 
 def _knots(graph: Graph) -> list[list[str]]:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
+from xml.sax.saxutils import escape
 
 from mopsus.decentral.analysis.monitorability import monitorable
 from mopsus.decentral.automaton import Automaton
 from mopsus.decentral.errors import DecentralError
 from mopsus.decentral.synthesis import from_formula
 from mopsus.logics.logic import LogicError
-from mopsus.logics.temporal.syntax import CONSTANTS, Formula, Op, combine, events_of
+from mopsus.logics.temporal.syntax import CONSTANTS, Formula, Op, combine, events_of, print_formula
 
 UNARY = frozenset({Op.NOT, Op.NEXT, Op.EVENTUALLY, Op.ALWAYS})
 
@@ -30,6 +31,8 @@ PRIORITIES: Mapping[Op, float] = {
     Op.UNTIL: 1,
 }
 """Those of the synthetic benchmark: what is not in it is not drawn."""
+
+HOLE = "%form%"
 
 SIZE = 15
 """Operators and names of a formula, as many as `randltl` gives it."""
@@ -95,6 +98,13 @@ def worth_keeping(
         return monitorable(synthesis(formula))
     except LogicError:
         return False
+
+
+def fill_template(template: str, formula: Formula) -> str:
+    """A specification file in XML with the formula in the place of `%form%`."""
+    text = print_formula(formula)
+    inside = template.rpartition(HOLE)[0].rpartition("<![CDATA[")[2]
+    return template.replace(HOLE, text if "]]>" not in inside and "<![CDATA[" in template else escape(text))
 
 
 def _drawn(source: Random, priorities: Mapping[Op, float], fits: Callable[[Op], bool]) -> Op:
