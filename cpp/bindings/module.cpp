@@ -12,6 +12,7 @@
 #include "classes.hpp"
 #include "columns.hpp"
 #include "component.hpp"
+#include "decentral.hpp"
 #include "emitter.hpp"
 #include "gate.hpp"
 #include "iterate.hpp"
@@ -380,6 +381,7 @@ NB_MODULE(_core, module) {
     add_log(module);
     add_columns(module);
     add_rings(module);
+    add_decentral(module);
     nb::class_<Checkpoint>(module, "Checkpoint");
     nb::class_<PyMonitor>(module, "Monitor", nb::type_slots(gc_slots))
         .def("__init__", &construct, nb::kw_only(), nb::arg("parameters"), nb::arg("modes"), nb::arg("events"), nb::arg("machines"),

@@ -1,0 +1,142 @@
+#include <random>
+#include <set>
+
+#include "check.hpp"
+#include "mopsus/decentral/ehe.hpp"
+
+using namespace mopsus::decentral;
+
+namespace {
+
+constexpr Input kSwitch = 0;
+constexpr Input kLight = 1;
+
+// G(s -> X(l U !s))
+std::shared_ptr<const Automaton> light() {
+    return std::make_shared<Automaton>(std::vector<std::string>{"s", "l"}, std::vector<Truth>{Truth::Unknown, Truth::Unknown, Truth::False},
+                                       std::vector<Automaton::Node>{{kSwitch, ~0, ~1}, {kSwitch, ~0, 2}, {kLight, ~2, ~1}}, std::vector<Diagram>{0, 1, ~2});
+}
+
+template <class Work>
+std::string refused(Work work) {
+    try {
+        work();
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "";
+}
+
+bool contains(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
+
+std::span<const std::uint8_t> bytes_of(const std::string& text) { return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}; }
+
+std::string refused_automaton(std::vector<std::string> inputs, std::vector<Truth> verdicts, std::vector<Automaton::Node> nodes, std::vector<Diagram> roots) {
+    return refused([&] { const Automaton made(inputs, verdicts, nodes, roots); });
+}
+
+}  // namespace
+
+TEST(decentral_automaton_is_checked) {
+    const Truth open = Truth::Unknown;
+    REQUIRE(contains(refused_automaton({}, {}, {}, {}), "at least one state"));
+    REQUIRE(contains(refused_automaton({}, {open}, {}, {}), "a root for every state"));
+    REQUIRE(contains(refused_automaton({"a", "a"}, {open}, {}, {~0}), "'a' is there twice"));
+    REQUIRE(contains(refused_automaton({"a"}, {open}, {{1, ~0, ~0}}, {0}), "node 0 asks for input 1"));
+    REQUIRE(contains(refused_automaton({"a"}, {open}, {{0, 7, ~0}}, {0}), "a child of node 0 is node 7"));
+    REQUIRE(contains(refused_automaton({"a"}, {open}, {{0, ~0, ~3}}, {0}), "a child of node 0 is state 3"));
+    REQUIRE(contains(refused_automaton({"a"}, {open}, {}, {5}), "the root of state 0 is node 5"));
+    REQUIRE(contains(refused_automaton({"a"}, {open}, {{0, 0, ~0}}, {0}), "in the order of their numbers"));
+    REQUIRE(contains(refused_automaton({"a"}, {Truth::True, open}, {{0, ~0, ~1}}, {0, ~1}), "can be left"));
+    REQUIRE(contains(refused_automaton(std::vector<std::string>(5000), {open}, {}, {~0}), "more than 4096 inputs"));
+    REQUIRE(light()->fingerprint() == light()->fingerprint());
+}
+
+TEST(decentral_memory_keeps_order_and_joins) {
+    Memory memory;
+    memory.add({{3, 1}, true});
+    memory.add({{1, 0}, false});
+    memory.add({{3, 0}, true});
+    REQUIRE(memory.observations().size() == 3 && memory.observations()[0].atom.time == 1 && memory.observations()[1].atom.input == 0);
+    REQUIRE(memory.get({3, 1}) == std::optional(true) && !memory.get({2, 0}));
+    Memory other;
+    other.add({{1, 0}, true});
+    other.add({{2, 0}, false});
+    other.merge(memory);
+    memory.merge(memory);
+    REQUIRE(memory.observations().size() == 3 && other.observations().size() == 4 && other.get({1, 0}) == std::optional(true));
+    REQUIRE(other.drop(2) == 2 && other.observations().size() == 2 && other.after(3).empty());
+    Memory empty;
+    empty.merge(other);
+    REQUIRE(empty == other);
+}
+
+TEST(decentral_ehe_finds_the_violation) {
+    Ehe ehe(light());
+    ehe.tick();
+    ehe.tick();
+    REQUIRE((ehe.states(2) == std::vector<State>{0, 1, 2}));
+    ehe.learn({{2, kSwitch}, true});
+    ehe.learn({{2, kLight}, false});
+    REQUIRE(!ehe.resolve());
+    REQUIRE(ehe.earliest()->time == 1 && ehe.missing(2) == (std::vector<Atom>{{1, kSwitch}}));
+    ehe.learn({{1, kSwitch}, true});
+    REQUIRE(ehe.resolve() && ehe.resolved() == 1 && ehe.resolve() && ehe.resolved() == 2 && !ehe.resolve());
+    REQUIRE(ehe.verdict(2) == Truth::False && ehe.reasons(2).size() == 3);
+    REQUIRE(ehe.drop_resolved() == 2 && ehe.start() == 2 && ehe.state(2) == std::optional<State>(2));
+}
+
+TEST(decentral_ehe_refuses_contradictions) {
+    Ehe one(light());
+    one.tick();
+    Ehe other = one;
+    one.learn({{1, kSwitch}, true});
+    other.learn({{1, kSwitch}, false});
+    REQUIRE(contains(refused([&] { one.learn({{1, kSwitch}, false}); }), "both true and false at 1"));
+    REQUIRE(contains(refused([&] { one.merge(other); }), "contradicts what is known of timestamp 1"));
+    REQUIRE(other.resolve() && other.drop_resolved() == 1);
+    REQUIRE(contains(refused([&] { one.merge(other); }), "contradicts"));
+    REQUIRE(contains(refused([&] { one.learn({{2, kSwitch}, true}); }), "timestamp 2 is not between 0 and 1"));
+    REQUIRE(contains(refused([&] { one.learn({{1, 2}, true}); }), "no input 2"));
+    REQUIRE(contains(refused([&] { one.merge(Ehe(light(), 1)); }), "began at timestamp 1"));
+    REQUIRE(one.state(1) == std::optional<State>(1));
+}
+
+TEST(decentral_ehe_grows_linearly_where_one_input_is_missing) {
+    std::size_t nodes[2];
+    for (const Time length : {30U, 60U}) {
+        Ehe ehe(light());
+        for (Time time = 1; time <= length; ++time) {
+            ehe.tick();
+            ehe.learn({{time, kLight}, time % 2 == 0});
+        }
+        nodes[length / 60] = ehe.nodes();
+        REQUIRE(ehe.data() > 0);  // its sums of products are never written out
+    }
+    REQUIRE(nodes[1] <= 2 * nodes[0] + 2);
+}
+
+TEST(decentral_ehe_survives_damaged_bytes) {
+    Ehe ehe(light(), 5);
+    for (int step = 0; step < 6; ++step) ehe.tick();
+    ehe.learn({{6, kSwitch}, false});
+    ehe.learn({{8, kSwitch}, true});
+    ehe.learn({{9, kLight}, true});
+    REQUIRE(ehe.resolve());
+    ehe.drop_resolved();
+    const std::string saved = ehe.save();
+    REQUIRE(Ehe::load(light(), bytes_of(saved)) == ehe);
+    std::mt19937 random(7);
+    for (int round = 0; round < 3000; ++round) {
+        std::string damaged = saved;
+        for (auto left = random() % 3; left != ~0U; --left) {
+            const std::size_t at = random() % damaged.size();
+            if (random() % 4 == 0)
+                damaged.resize(at + 1);
+            else
+                damaged[at] = static_cast<char>(random());
+        }
+        if (damaged == saved) continue;
+        REQUIRE(refused([&] { Ehe::load(light(), bytes_of(damaged)); }) != "");
+    }
+}
