@@ -5,9 +5,11 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include "mopsus/decentral/ehe.hpp"
+#include "mopsus/decentral/monitors.hpp"
 
 namespace nb = nanobind;
 
@@ -98,6 +100,7 @@ void add_ehe(nb::module_& module) {
         .def("verdict", [](const Ehe& self, Time time) { return verdict_of(self.verdict(time)); }, nb::arg("time"))
         .def("drop", &Ehe::drop, nb::arg("time"))
         .def("drop_resolved", &Ehe::drop_resolved)
+        .def("forget", &Ehe::forget)
         .def("reset", &Ehe::reset, nb::arg("origin"))
         .def("merge", &Ehe::merge, nb::arg("other"))
         .def("earliest",
@@ -127,6 +130,37 @@ void add_ehe(nb::module_& module) {
         .def("__eq__", [](const Ehe& self, const Ehe& other) { return self == other; }, nb::is_operator());
 }
 
+using Sent = std::vector<std::pair<Component, Content>>;
+using Found = std::optional<std::pair<Time, bool>>;
+
+std::pair<Sent, Found> step(decentral::Monitor& self, Time time, const Memory& seen, const std::vector<Content>& inbox) {
+    Step taken = self.step(time, seen, inbox);
+    Sent sent;
+    for (auto& [to, content] : taken.outbox) sent.emplace_back(to, std::move(content));
+    return {std::move(sent), taken.finding ? Found({taken.finding->time, taken.finding->verdict}) : std::nullopt};
+}
+
+void add_monitors(nb::module_& module) {
+    nb::class_<decentral::Monitor>(module, "DecentralMonitor").def("step", &step, nb::arg("time"), nb::arg("seen"), nb::arg("inbox"));
+    nb::class_<Orchestrator, decentral::Monitor>(module, "Orchestrator")
+        .def("__init__", [](Orchestrator* self, std::shared_ptr<Automaton> automaton) { new (self) Orchestrator(std::move(automaton)); }, nb::arg("automaton"))
+        .def_prop_ro("ehe", [](const Orchestrator& self) { return Ehe(self.ehe()); });
+    nb::class_<Forwarder, decentral::Monitor>(module, "Forwarder").def(nb::init<Component>(), nb::arg("to"));
+    nb::class_<Migrant, decentral::Monitor>(module, "Migrant")
+        .def(
+            "__init__",
+            [](Migrant* self, std::shared_ptr<Automaton> automaton, std::vector<Component> owners, Component components, Component here, bool round_robin, bool active) {
+                const Migrant::Way way = round_robin ? Migrant::Way::RoundRobin : Migrant::Way::Earliest;
+                new (self) Migrant(std::move(automaton), std::move(owners), components, here, way, active);
+            },
+            nb::kw_only(), nb::arg("automaton"), nb::arg("owners"), nb::arg("components"), nb::arg("here"), nb::arg("round_robin"), nb::arg("active"))
+        .def_static(
+            "first", [](std::shared_ptr<Automaton> automaton, const std::vector<Component>& owners) { return Migrant::first(automaton, owners); },
+            nb::arg("automaton"), nb::arg("owners"))
+        .def_prop_ro("active", &Migrant::active)
+        .def_prop_ro("ehe", [](const Migrant& self) { return Ehe(self.ehe()); });
+}
+
 }  // namespace
 
 void add_decentral(nb::module_& module) {
@@ -136,6 +170,7 @@ void add_decentral(nb::module_& module) {
         .def_prop_ro("fingerprint", &Automaton::fingerprint);
     add_memory(module);
     add_ehe(module);
+    add_monitors(module);
 }
 
 }  // namespace mopsus::python

@@ -18,6 +18,11 @@ void Ehe::reset(Time origin) {
     begin(origin, 0);
 }
 
+void Ehe::forget() {
+    resolved_ = start_;
+    begin(start_, only(0));
+}
+
 // Know nothing but a state.
 void Ehe::begin(Time time, State state) {
     start_ = time;

@@ -1,5 +1,4 @@
 // An EHE as bytes: what is known, and nothing that follows from it.
-#include <algorithm>
 #include <limits>
 
 #include "decentral_bytes.hpp"

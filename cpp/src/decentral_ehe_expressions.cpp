@@ -1,5 +1,4 @@
 // What an EHE still depends on, and its expressions.
-#include <algorithm>
 #include <limits>
 #include <map>
 #include <set>

@@ -3,7 +3,6 @@
 // A choice of observations is followed layer by layer. All that matters of the choice for the later layers is which states it leaves possible, so
 // of all choices that leave the same ones only the smallest is kept.
 #include <algorithm>
-#include <bit>
 #include <map>
 
 #include "mopsus/decentral/ehe.hpp"

@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <tuple>
 #include <unordered_map>
 #include <vector>

@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <iterator>
-#include <limits>
 
 #include "mopsus/decentral/memory.hpp"
 

@@ -1,8 +1,8 @@
 #include <random>
-#include <set>
 
 #include "check.hpp"
 #include "mopsus/decentral/ehe.hpp"
+#include "mopsus/decentral/monitors.hpp"
 
 using namespace mopsus::decentral;
 
@@ -129,7 +129,7 @@ TEST(decentral_ehe_survives_damaged_bytes) {
     std::mt19937 random(7);
     for (int round = 0; round < 3000; ++round) {
         std::string damaged = saved;
-        for (auto left = random() % 3; left != ~0U; --left) {
+        for (auto left = 1 + random() % 3; left > 0; --left) {
             const std::size_t at = random() % damaged.size();
             if (random() % 4 == 0)
                 damaged.resize(at + 1);
@@ -138,5 +138,39 @@ TEST(decentral_ehe_survives_damaged_bytes) {
         }
         if (damaged == saved) continue;
         REQUIRE(refused([&] { Ehe::load(light(), bytes_of(damaged)); }) != "");
+    }
+}
+
+TEST(decentral_monitors_find_the_violation) {
+    const bool truth[2][5] = {{false, true, true, true, false}, {false, false, true, false, true}};
+    for (const int algorithm : {0, 1, 2}) {
+        std::vector<std::unique_ptr<Monitor>> monitors;
+        for (Component here = 0; here < 2; ++here) {
+            const auto way = algorithm == 1 ? Migrant::Way::Earliest : Migrant::Way::RoundRobin;
+            if (algorithm > 0)
+                monitors.push_back(std::make_unique<Migrant>(light(), std::vector<Component>{0, 1}, 2, here, way, here == 0));
+            else if (here == 0)
+                monitors.push_back(std::make_unique<Orchestrator>(light()));
+            else
+                monitors.push_back(std::make_unique<Forwarder>(0));
+        }
+        std::vector<Message> on_the_way;
+        std::optional<Finding> found;
+        for (Time time = 1; time <= 5; ++time) {
+            REQUIRE(!found);
+            std::vector<Message> sent;
+            for (Component here = 0; here < 2; ++here) {
+                Memory seen;
+                seen.add({{time, here}, truth[here][time - 1]});
+                std::vector<Content> inbox;
+                for (const auto& [to, content] : on_the_way)
+                    if (to == here) inbox.push_back(content);
+                Step step = monitors[here]->step(time, seen, inbox);
+                sent.insert(sent.end(), step.outbox.begin(), step.outbox.end());
+                if (step.finding) found = step.finding;
+            }
+            on_the_way = std::move(sent);
+        }
+        REQUIRE(found && found->time == 4 && !found->verdict);
     }
 }

@@ -5,8 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from decentral.test_ehe import informed
-from decentral.test_ehe_merge import replicas
+from decentral.encodings import informed, replicas
 from hypothesis import given
 from hypothesis import strategies as st
 from oracle.tables import LIGHT, Table

@@ -3,29 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from decentral.test_ehe import defined, informed, known, new, runs, states_of
+from decentral.encodings import defined, informed, known, new, replicas, runs, states_of
 from hypothesis import given
 from hypothesis import strategies as st
 from oracle import ehe
 from oracle.tables import Table
 
 from mopsus import _core
-
-
-@st.composite
-def replicas(draw, count, **sizes):
-    """Replicas of one run that have seen different parts of it, to different timestamps, and have forgotten some."""
-    table, trace, everything = draw(runs(**sizes))
-    made = []
-    for _ in range(count):
-        end = draw(st.integers(0, len(trace)))
-        seen = [each for each in draw(st.lists(st.sampled_from(everything), unique=True)) if each[0] <= end]
-        replica = informed(table, end, seen)
-        while draw(st.booleans()) and replica.resolve():
-            if draw(st.booleans()):
-                replica.drop_resolved()
-        made.append(replica)
-    return table, trace, made
 
 
 def merged(*parts):

@@ -75,6 +75,8 @@ public:
     // Forget what is before the last timestamp with a known state that is not after `time`; how many timestamps that were.
     Time drop(Time time);
     Time drop_resolved() { return drop(resolved_); }
+    // Keep nothing but the known state at `start`.
+    void forget();
     // Begin again, in the initial state at `origin`.
     void reset(Time origin);
     // Learn all that another one of the same automaton and origin knows.
