@@ -41,6 +41,7 @@ BENCHMARKS = (
     "rewriting",
     "ltl",
     "mtl",
+    "ehe",
     "memory",
     "churn",
     "ablations",
