@@ -25,7 +25,7 @@ def test_light_switch():  # the reference's vector
     assert dependencies(lights) == {"m0": {"m1"}, "m1": frozenset()}
     refuse_cycles(lights)
     assert draw(DependencyPicture(lights), "text", "lights") == (
-        "lights: 2 monitors, 1 reference\n * m0\n   m1\n       verdicts -> m0\n"
+        "lights: who tells whom its verdicts\n * m0\n   m1\n       verdicts -> m0\n"
     )
 
 

@@ -68,7 +68,7 @@ class DependencyPicture:
             ),
             edges=tuple(found),
             initial=None,
-            summary=f"{len(numbers)} monitor{'s' * (len(numbers) != 1)}, {len(found)} reference{'s' * (len(found) != 1)}",
+            summary="who tells whom its verdicts",
         )
 
 
