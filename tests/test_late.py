@@ -10,7 +10,15 @@ import pytest
 
 from mopsus.late import late_function, late_names
 
-PACKAGES = ("mopsus", "mopsus.model", "mopsus.spec", "mopsus.logics", "mopsus.logics.ltl", "mopsus.verdict")
+PACKAGES = (
+    "mopsus",
+    "mopsus.model",
+    "mopsus.spec",
+    "mopsus.logics",
+    "mopsus.logics.ltl",
+    "mopsus.verdict",
+    "mopsus.decentral",
+)
 
 
 @pytest.mark.parametrize("name", PACKAGES)
