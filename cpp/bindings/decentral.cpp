@@ -19,6 +19,17 @@ namespace {
 
 using namespace mopsus::decentral;
 
+// The class of errors that Python wants.
+PyObject* knowledge_error = PyExc_ValueError;
+
+void translate(const std::exception_ptr& raised, void*) {
+    try {
+        std::rethrow_exception(raised);
+    } catch (const Error& error) {
+        PyErr_SetString(knowledge_error, error.what());
+    }
+}
+
 // In Python, an atom is a pair, an observation a triple, and a verdict a bool or None.
 using Pair = std::tuple<Time, Input>;
 using Triple = std::tuple<Time, Input, bool>;
@@ -164,7 +175,8 @@ void add_monitors(nb::module_& module) {
 }  // namespace
 
 void add_decentral(nb::module_& module) {
-    nb::exception<Error>(module, "DecentralError", PyExc_ValueError);
+    nb::register_exception_translator(translate);
+    module.def("use_knowledge_error", [](nb::handle type) { knowledge_error = type.inc_ref().ptr(); }, nb::arg("type"));
     nb::class_<Automaton>(module, "Automaton")
         .def("__init__", &construct, nb::arg("inputs"), nb::arg("verdicts"), nb::arg("nodes"), nb::arg("roots"))
         .def_prop_ro("fingerprint", &Automaton::fingerprint);

@@ -6,23 +6,32 @@ import random
 
 import pytest
 from decentral.encodings import runs, states_of
+from decentral.support import OWN, PROPOSITIONS, traces
 from hypothesis import given
 from hypothesis import strategies as st
-from oracle.tables import LIGHT
+from logics.temporal_formulas import formulas
+from oracle.tables import LIGHT, Table
 
 from mopsus import _core
+from mopsus.decentral.core import KnowledgeError, compiled
+from mopsus.decentral.synthesis import from_formula
+from mopsus.logics.temporal.syntax import FUTURE
+
+
+def core_of(automaton):
+    return automaton.core if isinstance(automaton, Table) else compiled(automaton)
 
 
 def orchestration(table, owners, components):
-    return [_core.Orchestrator(table.core), *(_core.Forwarder(0) for _ in range(1, components))]
+    return [_core.Orchestrator(core_of(table)), *(_core.Forwarder(0) for _ in range(1, components))]
 
 
 def migration(table, owners, components, round_robin=False, active=1):
-    first = 0 if round_robin else _core.Migrant.first(table.core, owners)
+    first = 0 if round_robin else _core.Migrant.first(core_of(table), owners)
     begin = {(first + more) % components for more in range(active)}
     return [
         _core.Migrant(
-            automaton=table.core,
+            automaton=core_of(table),
             owners=owners,
             components=components,
             here=here,
@@ -114,13 +123,33 @@ def test_messages_may_be_late_out_of_order_and_doubled(name, case, data, seed):
     assert finding is None or finding[1] == expected(table, trace)[1]
 
 
+@pytest.mark.parametrize("name", ALGORITHMS)
+@given(formula=formulas(FUTURE, atoms=PROPOSITIONS, max_leaves=6), trace=traces(8))
+def test_formulas_over_three_components(name, formula, trace):
+    automaton = from_formula(formula)
+    owners = [next(number for number, own in enumerate(OWN.values()) if put in own) for put in automaton.inputs]
+    letters = [[observed[put] for put in automaton.inputs] for observed in map(_together, trace)]
+    state, verdicts = 0, [automaton.verdicts[0]]
+    for observed in map(_together, trace):
+        state = automaton.step(state, [put for put, value in observed.items() if value])
+        verdicts.append(automaton.verdicts[state])
+    monitors = ALGORITHMS[name](automaton, owners, len(OWN))
+    finding, _, _ = simulate(monitors, owners, letters, lambda: [1], len(trace) + len(OWN) + 1)
+    assert (finding and finding[1]) == verdicts[-1]
+    assert finding is None or verdicts[finding[0]] == finding[1]
+
+
+def _together(event):
+    return {name: value for own in event.values() for name, value in own.items()}
+
+
 def test_a_monitor_is_told_what_it_understands():
-    with pytest.raises(_core.DecentralError, match="told observations"):
-        _core.Orchestrator(LIGHT.core).step(1, _core.Memory(), [_core.Ehe(LIGHT.core)])
+    with pytest.raises(KnowledgeError, match="told observations"):
+        _core.Orchestrator(core_of(LIGHT)).step(1, _core.Memory(), [_core.Ehe(core_of(LIGHT))])
     migrant = migration(LIGHT, [0, 1], 2)[0]
-    with pytest.raises(_core.DecentralError, match="sent encodings"):
+    with pytest.raises(KnowledgeError, match="sent encodings"):
         migrant.step(1, _core.Memory(), [_core.Memory()])
-    with pytest.raises(_core.DecentralError, match="every input has one owner"):
+    with pytest.raises(KnowledgeError, match="every input has one owner"):
         migration(LIGHT, [0], 2)
-    with pytest.raises(_core.DecentralError, match="no component 2"):
-        _core.Migrant(automaton=LIGHT.core, owners=[0, 2], components=2, here=0, round_robin=True, active=True)
+    with pytest.raises(KnowledgeError, match="no component 2"):
+        _core.Migrant(automaton=core_of(LIGHT), owners=[0, 2], components=2, here=0, round_robin=True, active=True)

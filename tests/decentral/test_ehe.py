@@ -13,6 +13,7 @@ from oracle.ehe import Atom
 from oracle.tables import NAMES, Table
 
 from mopsus import _core
+from mopsus.decentral.core import KnowledgeError
 
 
 @given(partly_known())
@@ -92,7 +93,7 @@ def test_reasons_are_as_few_as_can_be(case):
     for time in range(len(trace) + 1):
         verdict, state = encoding.verdict(time), encoding.state(time)
         if verdict is None and state is None:
-            with pytest.raises(_core.DecentralError, match="neither the verdict nor the state"):
+            with pytest.raises(KnowledgeError, match="neither the verdict nor the state"):
                 encoding.reasons(time)
             continue
         reasons = encoding.reasons(time)
@@ -170,7 +171,7 @@ def test_dropping_keeps_what_is_known_of_the_rest(case, time):
     assert encoding.start == max(kept)
     for at in range(encoding.start, encoding.end + 1):
         assert encoding.states(at) == whole.states(at)
-    with pytest.raises(_core.DecentralError):
+    with pytest.raises(KnowledgeError):
         encoding.states(encoding.end + 1)
 
 
@@ -201,9 +202,9 @@ def test_expressions_are_not_written_out_beyond_a_limit():
     parity = Table(1, (None, None), ((0, 1), (1, 0)))
     encoding = new(parity, 12)
     assert len(encoding.expression(12, 0)) == 2**11
-    with pytest.raises(_core.DecentralError, match="more than 2047 products"):
+    with pytest.raises(KnowledgeError, match="more than 2047 products"):
         encoding.expression(12, 0, most=2047)
-    with pytest.raises(_core.DecentralError, match="no state 2"):
+    with pytest.raises(KnowledgeError, match="no state 2"):
         encoding.expression(12, 2)
     long = new(parity, 200)
     assert long.nodes() < 400 + 1

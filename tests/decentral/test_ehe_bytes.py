@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from oracle.tables import LIGHT, Table
 
 from mopsus import _core
+from mopsus.decentral.core import KnowledgeError
 
 
 @given(replicas(1, states=4, inputs=3, length=6))
@@ -41,7 +42,7 @@ def test_whatever_was_damaged_is_refused():
             else:
                 damaged[at] = draw.randrange(256)
         if damaged != saved:
-            with pytest.raises(_core.DecentralError):
+            with pytest.raises(KnowledgeError):
                 _core.Ehe.load(LIGHT.core, bytes(damaged))
 
 
@@ -50,7 +51,7 @@ def test_any_bytes_with_the_right_sum_are_an_encoding_or_refused(body):
     data = bytes([1]) + LIGHT.core.fingerprint.to_bytes(8, "little") + body
     try:
         encoding = _core.Ehe.load(LIGHT.core, data + _sum(data))
-    except _core.DecentralError:
+    except KnowledgeError:
         return
     assert _core.Ehe.load(LIGHT.core, encoding.save()) == encoding
 
@@ -72,9 +73,9 @@ def test_the_sum_is_the_one_that_the_core_makes():
 
 def test_another_automaton_or_version_is_named():
     saved = informed(LIGHT, 2, []).save()
-    with pytest.raises(_core.DecentralError, match="of another automaton"):
+    with pytest.raises(KnowledgeError, match="of another automaton"):
         _core.Ehe.load(Table(1, (None,), ((0, 0),)).core, saved)
-    with pytest.raises(_core.DecentralError, match="another version"):
+    with pytest.raises(KnowledgeError, match="another version"):
         _core.Ehe.load(LIGHT.core, b"\x02" + saved[1:])
-    with pytest.raises(_core.DecentralError, match="too short"):
+    with pytest.raises(KnowledgeError, match="too short"):
         _core.Ehe.load(LIGHT.core, b"")
