@@ -28,4 +28,5 @@ MESSAGES: dict[str, str] = {
     "DECENTRAL-043": "The profile of a trace generator makes no sense.",
     "DECENTRAL-044": "No formula that fits was found among those generated.",
     "DECENTRAL-050": "What a monitor was told contradicts what it knows, is not about its automaton, or is damaged.",
+    "DECENTRAL-060": "A recording of a run cannot be read.",
 }
