@@ -24,9 +24,22 @@ from typer.core import TyperCommand, TyperGroup
 
 from mopsus.model import MopsusError
 
-COMMANDS = ("run", "check", "watch", "debug", "component", "fmt", "graph", "compile", "equiv", "contracts", "demo")
+COMMANDS = (
+    "run",
+    "check",
+    "watch",
+    "debug",
+    "component",
+    "simulate",
+    "fmt",
+    "graph",
+    "compile",
+    "equiv",
+    "contracts",
+    "demo",
+)
 """In the order in which the help lists them."""
-GROUPS = ("component", "contracts")
+GROUPS = ("component", "contracts", "simulate", "simulate.generate")
 """Those that have commands of their own: a package `mopsus.cli.<name>` says in `COMMANDS` which, and its docstring what
 they are for."""
 
@@ -57,7 +70,7 @@ class LazyGroup(TyperGroup):
 
             raise unknown("command", cmd_name, self.names)
         if self.home + cmd_name in GROUPS:
-            return _group(cmd_name)
+            return _group(self.home + cmd_name)
         command = load_command(self.home + cmd_name)
         context = getattr(sys.modules[command.__module__], "CONTEXT", None)
         one = typer.Typer(add_completion=False, rich_markup_mode="markdown")
@@ -83,7 +96,7 @@ def _group(name: str) -> TyperGroup:
     callback.__doc__ = package.__doc__
     group.callback()(callback)
     made = cast(TyperGroup, typer.main.get_command(group))
-    made.name = name  # for the list of commands
+    made.name = name.rpartition(".")[2]  # for the list of commands
     return made
 
 

@@ -29,4 +29,9 @@ MESSAGES: dict[str, str] = {
     "DECENTRAL-044": "No formula that fits was found among those generated.",
     "DECENTRAL-050": "What a monitor was told contradicts what it knows, is not about its automaton, or is damaged.",
     "DECENTRAL-060": "A recording of a run cannot be read.",
+    "DECENTRAL-080": "An experiment's settings cannot be read.",
+    "DECENTRAL-081": "A setting of an experiment is not known, is missing, or makes no sense.",
+    "DECENTRAL-082": "The results in a database are of another experiment, or it is no database of results.",
+    "DECENTRAL-083": "There is nothing to run or to report: no specification is left, or no run is stored.",
+    "DECENTRAL-084": "What a user has added cannot be loaded, or is not what it should be.",
 }

@@ -8,6 +8,7 @@ monitorable.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from random import Random
 from xml.sax.saxutils import escape
 
@@ -33,6 +34,12 @@ PRIORITIES: Mapping[Op, float] = {
 """Those of the synthetic benchmark: what is not in it is not drawn."""
 
 HOLE = "%form%"
+
+TEMPLATE = f"""<specifications>
+  <specification id="root" class="LTL"><setLTL>{HOLE}</setLTL></specification>
+</specifications>
+"""
+"""A specification of nothing but the formula."""
 
 SIZE = 15
 """Operators and names of a formula, as many as `randltl` gives it."""
@@ -105,6 +112,26 @@ def fill_template(template: str, formula: Formula) -> str:
     text = print_formula(formula)
     inside = template.rpartition(HOLE)[0].rpartition("<![CDATA[")[2]
     return template.replace(HOLE, text if "]]>" not in inside and "<![CDATA[" in template else escape(text))
+
+
+def load_template(path: Path | None) -> str:
+    """The text of a template; that of a specification of nothing but the formula if there is none."""
+    if path is None:
+        return TEMPLATE
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8"
+        raise DecentralError(f"cannot read the template {path}: {reason}", code="DECENTRAL-030") from None
+    if HOLE not in text:
+        raise DecentralError(f"the template {path} has no {HOLE} for a formula", code="DECENTRAL-035")
+    return text
+
+
+def write_specification(path: Path, template: str, formula: Formula) -> None:
+    """Write the specification file of a formula."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(fill_template(template, formula), encoding="utf-8")
 
 
 def _drawn(source: Random, priorities: Mapping[Op, float], fits: Callable[[Op], bool]) -> Op:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from random import Random
 
 from mopsus.decentral.errors import DecentralError
@@ -65,6 +66,21 @@ STANDARD: Mapping[str, Profile] = {
     "beta-2": Profile("BETA", (5, 1)),
 }
 """The profiles of the synthetic benchmark."""
+
+
+def load_profile(given: str) -> Profile:
+    """A profile of the synthetic benchmark by name, or that of a file."""
+    if given in STANDARD:
+        return STANDARD[given]
+    try:
+        text = Path(given).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DecentralError(
+            f"cannot read the profile {given}: {getattr(error, 'strerror', None) or 'it is not UTF-8'}",
+            hint=suggestion(given, STANDARD),
+            code="DECENTRAL-043",
+        ) from None
+    return parse_profile(text, given)
 
 
 def parse_profile(text: str, file: str = "<profile>") -> Profile:

@@ -1,0 +1,6 @@
+"""Decentralized monitoring: monitors that each see one component, run over recorded traces of all of them.
+
+Specifications say which monitors there are, algorithms how they come to one verdict.
+"""
+
+COMMANDS = ("generate", "rate")
