@@ -47,7 +47,6 @@ k = "1"
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -57,17 +56,16 @@ import msgspec
 from mopsus.decentral.automaton import Automaton
 from mopsus.decentral.errors import DecentralError
 from mopsus.decentral.load.build import Loaded, Synthesis, check_new, converted_monitor, formula_monitor, located
-from mopsus.decentral.load.places import Places
+from mopsus.decentral.load.tables import Tables
 from mopsus.decentral.load.written import Written
 from mopsus.decentral.specification import Monitor, Specification
 from mopsus.decentral.synthesis import from_machine, from_transitions
 from mopsus.decentral.system import Link, System
 from mopsus.logics import LogicError, compile_formula, compile_property
 from mopsus.logics.text import suggestion
-from mopsus.model import Machine, MopsusError, Span
+from mopsus.model import Machine, MopsusError
 
 _TRANSITION = re.compile(r"\s*([\w.-]+)\s*->\s*([\w.-]+)\s*:(.*)", re.DOTALL)
-_FAULT = re.compile(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", re.DOTALL)
 
 
 class _File(msgspec.Struct, forbid_unknown_fields=True):
@@ -108,29 +106,16 @@ class _Monitor(msgspec.Struct, forbid_unknown_fields=True):
 
 def read_toml(data: bytes, path: Path, synthesis: Synthesis) -> Loaded:
     """The specification in `data`. Errors as those of `load_specification`; other files are found beside `path`."""
-    reader = _Reader(_decode(data, path), path, synthesis)
-    return reader.read()
-
-
-def _decode(data: bytes, path: Path) -> str:
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        span = Span(str(path), line, 1, line, 2)
-        raise DecentralError("the file is not UTF-8", code="DECENTRAL-031", place=span, line="") from None
+    return _Reader(Tables(data, path, malformed="DECENTRAL-031", misplaced="DECENTRAL-032"), path, synthesis).read()
 
 
 class _Reader:
-    def __init__(self, text: str, path: Path, synthesis: Synthesis) -> None:
+    def __init__(self, tables: Tables, path: Path, synthesis: Synthesis) -> None:
         self._path = path
         self._synthesis = synthesis
-        self._places = Places(text, str(path))
-        try:
-            content = tomllib.loads(text)
-        except (tomllib.TOMLDecodeError, RecursionError) as error:
-            raise self._malformed(str(error)) from None
-        self._file: _File = self._convert(content, _File)
+        self._places = tables.places
+        self._convert = tables.convert
+        self._file = tables.convert(tables.content, _File)
         self._monitors: dict[str, Monitor] = {}
 
     def read(self) -> Loaded:
@@ -298,25 +283,3 @@ class _Reader:
             return from_transitions([settings.verdicts.get(state) for state in numbers], transitions)
         except LogicError as error:
             raise where.error(error.message, code="DECENTRAL-036", hint=error.hint) from error
-
-    def _convert(self, given: object, kind: type[Any], *path: str) -> Any:  # noqa: ANN401 - of that kind
-        try:
-            return msgspec.convert(given, kind)
-        except msgspec.ValidationError as error:
-            message, _, inside = str(error).partition(" - at `$")
-            key = inside.rstrip("`").lstrip(".")
-            unknown = re.search(r"unknown field `(.*)`", message)
-            place = self._places.key(*path, *([unknown[1]] if unknown else key.split(".") if key else []))
-            text = f"unknown key '{unknown[1]}'" if unknown else message.replace("`", "'")
-            known = (field.encode_name for field in msgspec.structs.fields(kind))
-            raise place.error(
-                text if unknown else text[0].lower() + text[1:],
-                code="DECENTRAL-032",
-                hint=suggestion(unknown[1], known) if unknown else "",
-            ) from None
-
-    def _malformed(self, message: str) -> DecentralError:
-        found = _FAULT.fullmatch(message)
-        if found is None or found[2] is None:
-            return self._places.end().error(message if found is None else found[1], code="DECENTRAL-031")
-        return self._places.at(int(found[2]), int(found[3])).error(found[1], code="DECENTRAL-031")

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
-
 Value: TypeAlias = "int | float | str | bool | None"
 """What a measure can be: one field of a database."""
 

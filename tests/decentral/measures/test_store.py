@@ -1,0 +1,94 @@
+"""Results in SQLite: columns as measures appear, whole runs only, and the same as Parquet."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import pytest
+
+from mopsus.decentral.errors import DecentralError
+from mopsus.decentral.measures.store import Failure, RunKey, Store, write_parquet
+
+ONE = RunKey("", "a.xml", 0, "orch")
+TWO = RunKey("", "a.xml", 1, "orch")
+THREE = RunKey("", "a.xml", 1, "chor")
+
+
+def rows(path, query):
+    with sqlite3.connect(path) as connection:
+        found = connection.execute(query).fetchall()
+    connection.close()
+    return found
+
+
+def test_columns_are_added_as_measures_appear(tmp_path):
+    path = tmp_path / "r.db"
+    with Store(path) as store:
+        store.write([(ONE, {"comps": 3, "msg_num": 4, "verdict": True})])
+        store.write([(TWO, {"comps": 3, "msg_num": 6, "verdict": None}), (THREE, {"comps": 3, 'odd "name"': 0.5})])
+        assert store.columns() == ["series", "spec", "trace", "alg", "comps", "msg_num", "verdict", 'odd "name"']
+        assert store.finished() == {ONE, TWO, THREE}
+    averages = rows(path, "SELECT alg, comps, avg(msg_num), count(*) FROM bench GROUP BY alg, comps ORDER BY alg")
+    assert averages == [("chor", 3, None, 1), ("orch", 3, 5.0, 2)]
+    assert rows(path, "SELECT verdict FROM bench WHERE alg = 'orch'") == [(1,), (None,)]
+
+
+def test_all_of_a_batch_or_none(tmp_path):
+    with Store(tmp_path / "r.db") as store:
+        store.write([(ONE, {"n": 1})])
+        with pytest.raises(DecentralError, match="UNIQUE"):
+            store.write([(TWO, {"n": 1, "new": 2}), (ONE, {"n": 2, "new": 2})])
+        assert store.finished() == {ONE}
+        store.write([(TWO, {"n": 1, "new": 2})])
+        assert store.finished() == {ONE, TWO}
+
+
+def test_a_failure_is_kept_until_the_run_succeeds(tmp_path):
+    with Store(tmp_path / "r.db") as store:
+        store.write([(ONE, {})], [Failure(TWO, "no trace"), Failure(THREE, "no trace")])
+        store.write([], [Failure(TWO, "still none")])
+        assert store.failures() == [Failure(THREE, "no trace"), Failure(TWO, "still none")]
+        store.write([(TWO, {})])
+        assert store.failures() == [Failure(THREE, "no trace")]
+    assert str(TWO) == "a.xml trace 1 orch"
+    assert str(TWO._replace(series="small")) == "small a.xml trace 1 orch"
+
+
+def test_results_are_of_one_experiment(tmp_path):
+    path = tmp_path / "r.db"
+    with Store(path) as store:
+        store.claim("first", "An experiment")
+    with Store(path) as store:
+        store.claim("first", "An experiment")
+        assert store.description() == "An experiment"
+        with pytest.raises(DecentralError, match="other settings"):
+            store.claim("second", "")
+
+
+def test_parquet_has_the_same_rows(tmp_path):
+    import pyarrow.parquet as parquet
+
+    with Store(tmp_path / "r.db") as store:
+        store.write([(ONE, {"n": 1, "share": 0, "mixed": "a", "never": None})])
+        store.write([(TWO, {"n": 2, "share": 0.5, "mixed": 3, "never": None}), (THREE, {"n": 3})])
+        assert write_parquet(store, tmp_path / "r.parquet", rows_at_once=2) == 3
+    table = parquet.read_table(tmp_path / "r.parquet")
+    assert table.column("trace").to_pylist() == [1, 0, 1]
+    assert table.column("n").to_pylist() == [3, 1, 2]
+    assert table.column("share").to_pylist() == [None, 0.0, 0.5]
+    assert table.column("mixed").to_pylist() == [None, "a", "3"]
+    assert table.column("never").to_pylist() == [None] * 3
+
+
+def test_what_is_no_database_of_results_is_refused(tmp_path):
+    (tmp_path / "text.db").write_text("not a database at all, but long enough to be taken for one" * 20)
+    for name, must_exist in (("text.db", False), ("text.db", True), ("none.db", True), ("no/r.db", False)):
+        with pytest.raises(DecentralError) as caught:
+            Store(tmp_path / name, must_exist=must_exist)
+        assert caught.value.code == "DECENTRAL-082"
+    other = sqlite3.connect(tmp_path / "other.db")
+    other.execute("CREATE TABLE bench (a)")
+    other.commit()
+    other.close()
+    with pytest.raises(DecentralError, match="no database of results"):
+        Store(tmp_path / "other.db")
