@@ -47,6 +47,7 @@ STAGES = {
     "CONTRACT": "Contracts",
     "DECENTRAL": "Decentralized monitoring",
     "DEBUG": "Debugging sessions",
+    "BUS": "Messages between hosts",
     "REPORT": "Reports",
     "CLI": "The command line",
 }

@@ -1,0 +1,43 @@
+"""Stage 7: messages between processes and hosts.
+
+A *bus* carries bytes to whoever follows a subject, as well as it can: what it carries may be lost, doubled and out of
+order. A *correspondence* is what two ends make of that with numbers, acknowledgements and resending. A *relay* makes a
+bus worse, for tests.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mopsus.late import late_names
+
+if TYPE_CHECKING:
+    from mopsus.bus.local import LocalBus
+    from mopsus.bus.mail import Correspondence, Frame, frame_of
+    from mopsus.bus.messages import MESSAGES, BusError
+    from mopsus.bus.nats_bus import NatsBus
+    from mopsus.bus.subjects import Bus, subject_of
+
+__all__ = [
+    "MESSAGES",
+    "Bus",
+    "BusError",
+    "Correspondence",
+    "Frame",
+    "LocalBus",
+    "NatsBus",
+    "frame_of",
+    "subject_of",
+]
+
+if not TYPE_CHECKING:  # a type checker must see the names above, and no others
+    __getattr__, __dir__ = late_names(
+        __name__,
+        {
+            "local": "LocalBus",
+            "mail": "Correspondence Frame frame_of",
+            "messages": "MESSAGES BusError",
+            "nats_bus": "NatsBus",
+            "subjects": "Bus subject_of",
+        },
+    )
