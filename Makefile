@@ -58,7 +58,7 @@ lint: $(VENV)/.installed ## style, types and import contracts
 	@$(BIN)/ruff check -q . && $(BIN)/ruff format -q --check .
 	$(call say,lint: mypy --strict)
 	@$(BIN)/mypy --no-error-summary && $(BIN)/mypy --no-error-summary tools/*.py examples/*/*.py && $(BIN)/mypy --no-error-summary bench/*.py
-	@$(BIN)/mypy --no-error-summary studies/*.py && MYPYPATH=studies/recorder $(BIN)/mypy --no-error-summary --explicit-package-bases studies/recorder/*.py
+	@$(BIN)/mypy --no-error-summary studies/*.py studies/decentral/*.py studies/decentral/*/*.py && MYPYPATH=studies/recorder $(BIN)/mypy --no-error-summary --explicit-package-bases studies/recorder/*.py
 	$(call say,lint: import contracts)
 	@$(call quietly,build/import-linter.log,$(BIN)/lint-imports --cache-dir build/import-linter)
 
