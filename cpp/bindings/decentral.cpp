@@ -5,11 +5,9 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
-#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include "mopsus/decentral/ehe.hpp"
-#include "mopsus/decentral/monitors.hpp"
 
 namespace nb = nanobind;
 
@@ -141,37 +139,6 @@ void add_ehe(nb::module_& module) {
         .def("__eq__", [](const Ehe& self, const Ehe& other) { return self == other; }, nb::is_operator());
 }
 
-using Sent = std::vector<std::pair<Component, Content>>;
-using Found = std::optional<std::pair<Time, bool>>;
-
-std::pair<Sent, Found> step(decentral::Monitor& self, Time time, const Memory& seen, const std::vector<Content>& inbox) {
-    Step taken = self.step(time, seen, inbox);
-    Sent sent;
-    for (auto& [to, content] : taken.outbox) sent.emplace_back(to, std::move(content));
-    return {std::move(sent), taken.finding ? Found({taken.finding->time, taken.finding->verdict}) : std::nullopt};
-}
-
-void add_monitors(nb::module_& module) {
-    nb::class_<decentral::Monitor>(module, "DecentralMonitor").def("step", &step, nb::arg("time"), nb::arg("seen"), nb::arg("inbox"));
-    nb::class_<Orchestrator, decentral::Monitor>(module, "Orchestrator")
-        .def("__init__", [](Orchestrator* self, std::shared_ptr<Automaton> automaton) { new (self) Orchestrator(std::move(automaton)); }, nb::arg("automaton"))
-        .def_prop_ro("ehe", [](const Orchestrator& self) { return Ehe(self.ehe()); });
-    nb::class_<Forwarder, decentral::Monitor>(module, "Forwarder").def(nb::init<Component>(), nb::arg("to"));
-    nb::class_<Migrant, decentral::Monitor>(module, "Migrant")
-        .def(
-            "__init__",
-            [](Migrant* self, std::shared_ptr<Automaton> automaton, std::vector<Component> owners, Component components, Component here, bool round_robin, bool active) {
-                const Migrant::Way way = round_robin ? Migrant::Way::RoundRobin : Migrant::Way::Earliest;
-                new (self) Migrant(std::move(automaton), std::move(owners), components, here, way, active);
-            },
-            nb::kw_only(), nb::arg("automaton"), nb::arg("owners"), nb::arg("components"), nb::arg("here"), nb::arg("round_robin"), nb::arg("active"))
-        .def_static(
-            "first", [](std::shared_ptr<Automaton> automaton, const std::vector<Component>& owners) { return Migrant::first(automaton, owners); },
-            nb::arg("automaton"), nb::arg("owners"))
-        .def_prop_ro("active", &Migrant::active)
-        .def_prop_ro("ehe", [](const Migrant& self) { return Ehe(self.ehe()); });
-}
-
 }  // namespace
 
 void add_decentral(nb::module_& module) {
@@ -180,9 +147,12 @@ void add_decentral(nb::module_& module) {
     nb::class_<Automaton>(module, "Automaton")
         .def("__init__", &construct, nb::arg("inputs"), nb::arg("verdicts"), nb::arg("nodes"), nb::arg("roots"))
         .def_prop_ro("fingerprint", &Automaton::fingerprint);
+    module.attr("NOTHING") = kNothing;
+    module.attr("SOMETHING") = kSomething;
     add_memory(module);
     add_ehe(module);
-    add_monitors(module);
+    add_decentral_monitors(module);
+    add_simulation(module);
 }
 
 }  // namespace mopsus::python

@@ -1,4 +1,4 @@
-// Decentralized monitoring: automata over inputs, memories, and execution history encodings.
+// Decentralized monitoring for Python.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -6,5 +6,8 @@
 namespace mopsus::python {
 
 void add_decentral(nanobind::module_& module);
+// Messages, and the monitors that send them.
+void add_decentral_monitors(nanobind::module_& module);
+void add_simulation(nanobind::module_& module);
 
 }  // namespace mopsus::python

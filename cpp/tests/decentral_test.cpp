@@ -3,6 +3,7 @@
 #include "check.hpp"
 #include "mopsus/decentral/ehe.hpp"
 #include "mopsus/decentral/monitors.hpp"
+#include "mopsus/decentral/simulation.hpp"
 
 using namespace mopsus::decentral;
 
@@ -141,36 +142,82 @@ TEST(decentral_ehe_survives_damaged_bytes) {
     }
 }
 
-TEST(decentral_monitors_find_the_violation) {
+namespace {
+
+// Switch and light on two components, and who monitors them: 0 orchestration, 1 and 2 migration.
+Outcome watch_light(int algorithm, const Conditions& conditions, Time limit, std::uint64_t patience = 0) {
     const bool truth[2][5] = {{false, true, true, true, false}, {false, false, true, false, true}};
-    for (const int algorithm : {0, 1, 2}) {
-        std::vector<std::unique_ptr<Monitor>> monitors;
-        for (Component here = 0; here < 2; ++here) {
-            const auto way = algorithm == 1 ? Migrant::Way::Earliest : Migrant::Way::RoundRobin;
-            if (algorithm > 0)
-                monitors.push_back(std::make_unique<Migrant>(light(), std::vector<Component>{0, 1}, 2, here, way, here == 0));
-            else if (here == 0)
-                monitors.push_back(std::make_unique<Orchestrator>(light()));
-            else
-                monitors.push_back(std::make_unique<Forwarder>(0));
-        }
-        std::vector<Message> on_the_way;
-        std::optional<Finding> found;
-        for (Time time = 1; time <= 5; ++time) {
-            REQUIRE(!found);
-            std::vector<Message> sent;
-            for (Component here = 0; here < 2; ++here) {
-                Memory seen;
-                seen.add({{time, here}, truth[here][time - 1]});
-                std::vector<Content> inbox;
-                for (const auto& [to, content] : on_the_way)
-                    if (to == here) inbox.push_back(content);
-                Step step = monitors[here]->step(time, seen, inbox);
-                sent.insert(sent.end(), step.outbox.begin(), step.outbox.end());
-                if (step.finding) found = step.finding;
-            }
-            on_the_way = std::move(sent);
-        }
-        REQUIRE(found && found->time == 4 && !found->verdict);
+    Feed feed({1, 1}, 5, false);
+    std::vector<Seat> seats;
+    for (Component here = 0; here < 2; ++here) {
+        for (Time time = 1; time <= 5; ++time) feed.add(here, {time, 0, truth[here][time - 1]});
+        std::shared_ptr<Monitor> monitor;
+        const auto way = algorithm == 1 ? Migrant::Way::Earliest : Migrant::Way::RoundRobin;
+        if (algorithm > 0)
+            monitor = std::make_shared<Migrant>(light(), Migrant::Route{{0, 1}, 2, here, way, patience}, here == 0);
+        else if (here == 0)
+            monitor = std::make_shared<Orchestrator>(light());
+        else
+            monitor = std::make_shared<Forwarder>(0);
+        seats.push_back({monitor, here, {here}, {"s", "l"}, {0, 1}});
     }
+    return Simulation(std::move(seats), feed, conditions, limit, 7).run();
+}
+
+}  // namespace
+
+TEST(decentral_monitors_find_the_violation) {
+    const std::uint64_t messages[] = {5, 2, 4};
+    for (const int algorithm : {0, 1, 2}) {
+        const Outcome outcome = watch_light(algorithm, {}, 20);
+        REQUIRE(outcome.finding && outcome.finding->time == 4 && !outcome.finding->verdict);
+        REQUIRE(outcome.round == 5 && outcome.rounds == 5 && outcome.measures.messages == messages[algorithm]);
+    }
+}
+
+TEST(decentral_faults_delay_the_violation_or_hide_it) {
+    Conditions conditions;
+    conditions.most_delay = 4;
+    conditions.reorder = true;
+    conditions.duplication = 0.5;
+    conditions.loss = 0.5;
+    for (const int algorithm : {0, 1, 2}) {
+        conditions.resend = 2;
+        const Outcome late = watch_light(algorithm, conditions, 200);
+        REQUIRE(late.finding && late.finding->time == 4 && !late.finding->verdict);
+        conditions.resend = 0;
+        const Outcome lossy = watch_light(algorithm, conditions, 200, 3);
+        REQUIRE(!lossy.finding || (lossy.finding->time == 4 && !lossy.finding->verdict));
+        // Encodings are sent until they arrive.
+        REQUIRE(algorithm == 0 || lossy.finding);
+    }
+    conditions = {};
+    conditions.partitions.push_back({{1, 100}, {0, 1}});
+    REQUIRE(!watch_light(0, conditions, 50).finding);
+    conditions = {};
+    conditions.crashes.push_back({{1, 100}, 0});
+    REQUIRE(!watch_light(0, conditions, 50).finding);
+}
+
+TEST(decentral_messages_travel_as_bytes) {
+    Memory memory;
+    memory.add({{3, 1}, true});
+    memory.add({{9, kNothing}, false});
+    Ehe ehe(light());
+    ehe.tick();
+    const std::vector<Content> all = {memory, Encoding{ehe, 5}, Verdict{2, 7, true}, Kill{}, Acknowledgement{8}, Payload{"hello"}};
+    const std::vector<std::string> inputs = {"s", "lamp"};
+    const std::uint64_t sizes[] = {4 + 4 + 4 + 1, ehe.data() + 4, 6 * 9, 4, 4, 5};
+    std::mt19937 random(7);
+    for (const Content& each : all) {
+        REQUIRE(data(each, inputs) == sizes[each.index()]);
+        const std::string saved = save(each);
+        REQUIRE(save(load(light(), bytes_of(saved))) == saved);
+        for (int round = 0; round < 1000; ++round) {
+            std::string damaged = saved;
+            damaged[random() % damaged.size()] = static_cast<char>(random());
+            if (damaged != saved) REQUIRE(refused([&] { load(light(), bytes_of(damaged)); }) != "");
+        }
+    }
+    REQUIRE(contains(refused([&] { load(nullptr, bytes_of(save(all[1]))); }), "nobody has its automaton"));
 }

@@ -33,7 +33,7 @@ def migration(table, owners, components, round_robin=False, active=1):
         _core.Migrant(
             automaton=core_of(table),
             owners=owners,
-            components=components,
+            count=components,
             here=here,
             round_robin=round_robin,
             active=here in begin,
@@ -52,15 +52,15 @@ def simulate(monitors, owners, trace, delays, rounds):
         for here, monitor in enumerate(monitors):
             letter = trace[now - 1] if now <= len(trace) else ()
             seen = _core.Memory([(now, put, value) for put, value in enumerate(letter) if owners[put] == here])
-            inbox = [content for when, to, content in on_the_way if when == now and to == here]
-            outbox, found = monitor.step(min(now, len(trace)), seen, inbox)
-            outboxes += outbox
-            finding = finding or found
+            inbox = [(source, content) for when, source, to, content in on_the_way if when == now and to == here]
+            step = monitor.step(min(now, len(trace)), seen, inbox)
+            outboxes += [(here, to, content) for to, content in step.outbox]
+            finding = finding or step.finding
         sent += len(outboxes)
         if finding:
             return finding, now, sent
-        for to, content in outboxes:
-            on_the_way += [(now + delay, to, content) for delay in delays()]
+        for source, to, content in outboxes:
+            on_the_way += [(now + delay, source, to, content) for delay in delays()]
     return None, rounds, sent
 
 
@@ -145,11 +145,11 @@ def _together(event):
 
 def test_a_monitor_is_told_what_it_understands():
     with pytest.raises(KnowledgeError, match="told observations"):
-        _core.Orchestrator(core_of(LIGHT)).step(1, _core.Memory(), [_core.Ehe(core_of(LIGHT))])
+        _core.Orchestrator(core_of(LIGHT)).step(1, _core.Memory(), [(1, _core.Encoding(_core.Ehe(core_of(LIGHT))))])
     migrant = migration(LIGHT, [0, 1], 2)[0]
     with pytest.raises(KnowledgeError, match="sent encodings"):
-        migrant.step(1, _core.Memory(), [_core.Memory()])
+        migrant.step(1, _core.Memory(), [(1, _core.Memory())])
     with pytest.raises(KnowledgeError, match="every input has one owner"):
         migration(LIGHT, [0], 2)
-    with pytest.raises(KnowledgeError, match="no component 2"):
-        _core.Migrant(automaton=core_of(LIGHT), owners=[0, 2], components=2, here=0, round_robin=True, active=True)
+    with pytest.raises(KnowledgeError, match="no monitor 2"):
+        _core.Migrant(automaton=core_of(LIGHT), owners=[0, 2], count=2, here=0, round_robin=True, active=True)

@@ -22,6 +22,11 @@ struct Atom {
     auto operator<=>(const Atom&) const = default;
 };
 
+// Instead of an input: the component observed nothing at that timestamp, so that what runs on it does not move; or
+// it observed something that the monitor does not read.
+constexpr Input kNothing = ~Input{0};
+constexpr Input kSomething = kNothing - 1;
+
 struct Observation {
     Atom atom;
     bool value;

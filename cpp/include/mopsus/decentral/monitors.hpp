@@ -1,97 +1,99 @@
 // Monitors that agree on the verdict of one automaton, each seeing the inputs of its component only.
 //
 // Orchestration: all others tell one what they see. Migration: what is known travels, as an encoding, to a component that can
-// add to it. A monitor is given the observations and messages of a round, and returns the messages that it sends; it knows
-// nothing of how they travel. They may be late, out of order and doubled.
+// add to it.
 #pragma once
 
 #include <memory>
-#include <optional>
+#include <set>
 #include <span>
 #include <utility>
-#include <variant>
 #include <vector>
 
-#include "mopsus/decentral/ehe.hpp"
-#include "mopsus/decentral/memory.hpp"
+#include "mopsus/decentral/monitor.hpp"
 
 namespace mopsus::decentral {
 
-using Component = std::uint32_t;
-using Content = std::variant<Memory, Ehe>;
-
-struct Message {
-    Component to;
-    Content content;
-};
-
-// A verdict, and the timestamp from which on it holds.
-struct Finding {
-    Time time;
-    bool verdict;
-};
-
-struct Step {
-    std::vector<Message> outbox;
-    std::optional<Finding> finding;
-};
-
-class Monitor {
+// A monitor that works on one encoding.
+class Encoder : public Monitor {
 public:
-    virtual ~Monitor() = default;
-    // A round. `time` is the last timestamp that there are observations of; `seen` are those that were made at this component since the
-    // last round. After a finding there is nothing more to do.
-    virtual Step step(Time time, const Memory& seen, std::span<const Content> inbox) = 0;
+    explicit Encoder(std::shared_ptr<const Automaton> automaton) : ehe_(std::move(automaton)) {}
+
+    const Ehe& ehe() const { return ehe_; }
+    Time length() const override { return ehe_.end() - ehe_.start(); }
+    Extent extent() const override;
+    std::vector<Observation> reasons() const override;
+    std::vector<Atom> missing() const override { return ehe_.missing(ehe_.end()); }
+
+protected:
+    void learn(const Memory& memory);
+    // Find the first verdict that follows from what is known; else forget what is not needed for it.
+    void conclude(Step& step);
+
+    Ehe ehe_;
 };
 
 // Concludes from what it sees and is told.
-class Orchestrator final : public Monitor {
+class Orchestrator final : public Encoder {
 public:
-    explicit Orchestrator(std::shared_ptr<const Automaton> automaton) : ehe_(std::move(automaton)) {}
-    Step step(Time time, const Memory& seen, std::span<const Content> inbox) override;
-    const Ehe& ehe() const { return ehe_; }
-
-private:
-    Ehe ehe_;
+    using Encoder::Encoder;
+    Step step(Time time, const Memory& seen, std::span<const Letter> inbox) override;
 };
 
 // Tells another one what it sees.
 class Forwarder final : public Monitor {
 public:
-    explicit Forwarder(Component to) : to_(to) {}
-    Step step(Time time, const Memory& seen, std::span<const Content> inbox) override;
+    explicit Forwarder(Address to) : to_(to) {}
+    Step step(Time time, const Memory& seen, std::span<const Letter> inbox) override;
 
 private:
-    Component to_;
+    Address to_;
 };
 
 // Works on the encoding while that is here, then sends it on. All it keeps is the last known state and what it has seen since then.
-class Migrant final : public Monitor {
+class Migrant final : public Encoder {
 public:
     enum class Way {
-        Earliest,   // to the component that has the earliest input still needed; the first of several
+        Earliest,   // to the monitor that sees the earliest input still needed; the first of several
         RoundRobin  // to the next one
     };
 
-    // `owners` says which component has which input.
-    Migrant(std::shared_ptr<const Automaton> automaton, std::vector<Component> owners, Component components, Component here, Way way, bool active);
-    Step step(Time time, const Memory& seen, std::span<const Content> inbox) override;
-    const Ehe& ehe() const { return ehe_; }
+    // All migrants of a network number them alike. `owners` says who sees which input; `patience` after how many turns without an
+    // acknowledgement an encoding is sent again, 0 if none is ever lost.
+    struct Route {
+        std::vector<Address> owners;
+        Address count;
+        Address here;
+        Way way;
+        std::uint64_t patience = 0;
+    };
+
+    Migrant(std::shared_ptr<const Automaton> automaton, Route route, bool active);
+    Step step(Time time, const Memory& seen, std::span<const Letter> inbox) override;
     bool active() const { return active_; }
 
     // Where an encoding of which nothing is known yet should begin: where the first timestamp can be worked on.
-    static Component first(const std::shared_ptr<const Automaton>& automaton, const std::vector<Component>& owners);
+    static Address first(const std::shared_ptr<const Automaton>& automaton, const std::vector<Address>& owners);
 
 private:
-    Component choose() const;
+    // An encoding that was sent and not acknowledged yet.
+    struct Sent {
+        Message message;
+        std::uint64_t turns = 0;
+    };
 
-    std::vector<Component> owners_;
-    Component components_;
-    Component here_;
-    Way way_;
-    Ehe ehe_;
+    void receive(const Letter& letter, Step& step);
+    void move_on(Step& step);
+    void send_again(Step& step);
+    Address choose() const;
+
+    Route route_;
     bool active_;
     Memory seen_;
+    std::uint64_t sent_count_ = 0;
+    std::vector<Sent> unacknowledged_;
+    // Of each sender, the numbers of encodings that came.
+    std::vector<std::set<std::uint64_t>> received_;
 };
 
 }  // namespace mopsus::decentral
