@@ -18,10 +18,11 @@ INTERVAL_S = 0.1
 
 
 class ProgressBar:
-    """Shows how far a check is, how fast it goes, and how long it will take."""
+    """Shows how far work is, how fast it goes, and how long it will take."""
 
-    def __init__(self, wanted: bool) -> None:
+    def __init__(self, wanted: bool, unit: str = "rows") -> None:
         self._wanted = wanted
+        self._unit = unit
         self._started = self._shown = time.monotonic()
         self._bar: RichProgress | None = None
         self._task: TaskID | None = None
@@ -34,7 +35,7 @@ class ProgressBar:
             self._bar.stop()
 
     def update(self, progress: Progress) -> None:
-        """The check has come this far."""
+        """The work has come this far."""
         now = time.monotonic()
         if not self._wanted or now - self._started < PATIENCE_S or now - self._shown < INTERVAL_S:
             return
@@ -44,9 +45,11 @@ class ProgressBar:
             self._task = self._bar.add_task("", total=progress.bytes_total, rate="")
             self._bar.start()
         rate = progress.rows / (now - self._started)
-        shown = f"{rate / 1e6:.1f} M" if rate >= 1e6 else f"{rate / 1e3:.0f} k"
+        shown = f"{rate / 1e6:.1f} M" if rate >= 1e6 else f"{rate / 1e3:.0f} k" if rate >= 1e3 else f"{rate:.0f}"
         assert self._task is not None  # made with the bar
-        self._bar.update(self._task, completed=progress.bytes_done, rate=f"{progress.rows:,} rows, {shown} rows/s")
+        self._bar.update(
+            self._task, completed=progress.bytes_done, rate=f"{progress.rows:,} {self._unit}, {shown} {self._unit}/s"
+        )
 
 
 def _make_bar() -> RichProgress:

@@ -40,4 +40,6 @@ MESSAGES: dict[str, str] = {
     "DECENTRAL-082": "The results in a database are of another experiment, or it is no database of results.",
     "DECENTRAL-083": "There is nothing to run or to report: no specification is left, or no run is stored.",
     "DECENTRAL-084": "What a user has added cannot be loaded, or is not what it should be.",
+    "DECENTRAL-085": "Plots cannot be drawn: Matplotlib is not installed.",
+    "DECENTRAL-086": "A folder for a bundle is not empty.",
 }

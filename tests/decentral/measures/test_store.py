@@ -57,12 +57,12 @@ def test_a_failure_is_kept_until_the_run_succeeds(tmp_path):
 def test_results_are_of_one_experiment(tmp_path):
     path = tmp_path / "r.db"
     with Store(path) as store:
-        store.claim("first", "An experiment")
+        store.claim({"small": "1"})
     with Store(path) as store:
-        store.claim("first", "An experiment")
-        assert store.description() == "An experiment"
+        store.claim({"small": "1", "large": "2"})
+        store.claim({"large": "2"})
         with pytest.raises(DecentralError, match="other settings"):
-            store.claim("second", "")
+            store.claim({"small": "2"})
 
 
 def test_parquet_has_the_same_rows(tmp_path):

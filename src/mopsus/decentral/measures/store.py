@@ -114,22 +114,18 @@ class Store:
             found[column] = {str(kind) for (kind,) in rows} - {"null"}
         return found
 
-    def claim(self, identity: str, description: str) -> None:
-        """Say which experiment the results are of. `DecentralError` if it is another one."""
-        ours = self._connection.execute("SELECT identity FROM experiment").fetchone()
-        if ours is None:
-            self._connection.execute("INSERT INTO experiment VALUES (?, ?)", (identity, description))
-        elif ours[0] != identity:
-            raise DecentralError(
-                f"{self._path} has results of an experiment with other settings",
-                hint="choose another file for the results, or delete it",
-                code="DECENTRAL-082",
-            )
-
-    def description(self) -> str:
-        """What the experiment says of itself."""
-        row = self._connection.execute("SELECT description FROM experiment").fetchone()
-        return "" if row is None else str(row[0])
+    def claim(self, identities: Mapping[str, str]) -> None:
+        """Say what the results of each series depend on. `DecentralError` if there are some that depend on other
+        things."""
+        before = dict(self._connection.execute("SELECT series, identity FROM experiment").fetchall())
+        for series, identity in identities.items():
+            if before.get(series, identity) != identity:
+                raise DecentralError(
+                    f"{self._path} has results of an experiment with other settings",
+                    hint="choose another file for the results, or delete it",
+                    code="DECENTRAL-082",
+                )
+        self._connection.executemany("INSERT OR REPLACE INTO experiment VALUES (?, ?)", identities.items())
 
     def _create(self) -> None:
         keys = ", ".join(f"{name} NOT NULL" for name in RunKey._fields)
@@ -137,7 +133,7 @@ class Store:
         self._connection.execute("BEGIN IMMEDIATE")
         self._connection.execute(f"CREATE TABLE IF NOT EXISTS {BENCH} ({keys}, {unique})")
         self._connection.execute(f"CREATE TABLE IF NOT EXISTS failed ({keys}, message TEXT NOT NULL, {unique})")
-        self._connection.execute("CREATE TABLE IF NOT EXISTS experiment (identity TEXT NOT NULL, description TEXT)")
+        self._connection.execute("CREATE TABLE IF NOT EXISTS experiment (series PRIMARY KEY, identity TEXT NOT NULL)")
         self._connection.execute("COMMIT")
 
     def _insert(self, rows: Iterable[Row]) -> None:

@@ -1,0 +1,1 @@
+"""What came of an experiment, for people: tables, plots and a page of both."""
