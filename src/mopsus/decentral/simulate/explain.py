@@ -1,0 +1,61 @@
+"""Why a run ended as it did: observations from which the verdict follows, or those that nobody has told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mopsus import _core
+from mopsus.decentral.algorithms.build import Running
+from mopsus.decentral.system import System
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """An input of a monitor at a timestamp."""
+
+    time: int
+    name: str
+    """A proposition, or a monitor whose verdict it is."""
+    component: str
+    """Where it is observed, or found."""
+    value: bool | None = None
+    """None: it is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Of a verdict, or of why there is none."""
+
+    monitor: str | None
+    """Who found the verdict."""
+    since: int
+    """The timestamp at which the state was known last; reasons are later."""
+    reasons: tuple[Reason, ...] = ()
+    """What the verdict follows from."""
+    missing: tuple[Reason, ...] = ()
+    """What would have had to be known."""
+
+
+def explain(running: Sequence[Running], system: System, finder: int | None) -> Explanation:
+    """Why the monitor of that number found a verdict, or why none did."""
+    if finder is not None:
+        found = running[finder]
+        monitor = found.monitor
+        if not isinstance(monitor, _core.DecentralMonitor):
+            return Explanation(found.part.name, 0)
+        reasons = tuple(_reason(found, system, time, put, value) for time, put, value in monitor.reasons())
+        return Explanation(found.part.name, monitor.extent.start, reasons)
+    missing: set[Reason] = set()
+    since = 0
+    for each in running:
+        if isinstance(each.monitor, _core.DecentralMonitor):
+            missing.update(_reason(each, system, time, put, None) for time, put in each.monitor.missing())
+            since = max(since, each.monitor.extent.start)
+    ordered = sorted(missing, key=lambda reason: (reason.time, reason.component, reason.name))
+    return Explanation(None, since, missing=tuple(ordered))
+
+
+def _reason(running: Running, system: System, time: int, number: int, value: bool | None) -> Reason:
+    name = running.part.inputs[number]
+    return Reason(time, name, system.owners.get(name, running.part.place), value)
