@@ -105,7 +105,7 @@ IN_PLACE := --config-settings=editable.mode=inplace --config-settings=wheel.cmak
 $(VENV)/.installed: pyproject.toml | $(VENV)/.created
 	$(call say,Python packages)
 	@$(BIN)/python -m pip install -qq --group dev
-	@$(BIN)/python -m pip install -qq --no-build-isolation $(IN_PLACE) -e '.[trace]'
+	@$(BIN)/python -m pip install -qq --no-build-isolation $(IN_PLACE) -e '.[trace,ui]'
 	@touch $@
 
 $(VENV)/.built: $(CORE_SOURCES) $(VENV)/.installed

@@ -49,6 +49,7 @@ STAGES = {
     "DEBUG": "Debugging sessions",
     "BUS": "Messages between hosts",
     "REPORT": "Reports",
+    "UI": "Pages in the browser",
     "CLI": "The command line",
 }
 

@@ -1,0 +1,57 @@
+"""The server of pages: on the loopback interface, with a token in the address, until it is interrupted."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+from collections.abc import Callable
+
+from mopsus.ui.guard import PARAMETER, Guard
+from mopsus.ui.messages import PageError
+
+HOST = "127.0.0.1"
+
+
+def serve(page: Callable[[], None], *, title: str, port: int = 0, ready: Callable[[str], None]) -> None:
+    """Serve a page until the process is interrupted or told to end.
+
+    `page` builds it, anew for each browser that asks. `port` 0 takes any that is free. `ready` is told the address once
+    it is answered. `PageError` if the extra is not installed or the port is taken. One server to a process.
+    """
+    try:
+        import uvicorn
+        from fastapi import FastAPI
+        from nicegui import ui
+    except ImportError as error:
+        raise PageError(
+            f"a page in the browser needs the package '{error.name}'", hint="pip install 'mopsus[ui]'"
+        ) from None
+    door = _bound(port)
+    port = door.getsockname()[1]
+    token = secrets.token_urlsafe(24)
+    application = FastAPI(openapi_url=None)
+    ui.run_with(application, root=page, title=f"{title} · Mopsus", dark=None, show_welcome_message=False)
+    guarded = Guard(application, token, port)
+
+    class Server(uvicorn.Server):
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            if self.started:
+                ready(f"http://{HOST}:{port}/?{PARAMETER}={token}")
+
+    # A browser keeps its connection open, for which nobody wants to wait.
+    settings = uvicorn.Config(guarded, log_level="warning", timeout_graceful_shutdown=1)
+    with door:
+        Server(settings).run([door])
+
+
+def _bound(port: int) -> socket.socket:
+    door = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        door.bind((HOST, port))
+    except (OSError, OverflowError) as error:
+        door.close()
+        reason = error.strerror if isinstance(error, OSError) else "there is no such port"
+        raise PageError(f"cannot use port {port}: {reason}", hint="leave it out to take any", code="UI-002") from None
+    return door

@@ -1,0 +1,40 @@
+"""What `mopsus simulate view` refuses; what it shows is tested in a browser."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+
+from ui.recordings import light
+
+from mopsus.decentral.simulate.recording import save_recording
+
+
+def view(folder, *words, before=""):
+    run = f"{before}\nfrom mopsus.cli.main import main\nmain(['simulate', 'view', *{words!r}])"
+    return subprocess.run([sys.executable, "-c", run], capture_output=True, text=True, cwd=folder)
+
+
+def test_a_file_that_is_no_recording(tmp_path):
+    (tmp_path / "run.json").write_text("{}")
+    done = view(tmp_path, "run.json")
+    assert done.returncode == 2
+    assert "error[DECENTRAL-060]: run.json is not a recording" in done.stderr
+    assert "mopsus simulate run --record writes one" in done.stderr
+
+
+def test_a_port_that_is_taken(tmp_path):
+    save_recording(tmp_path / "run.json", light())
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        done = view(tmp_path, "run.json", "--port", str(server.getsockname()[1]))
+    assert done.returncode == 2
+    assert "error[UI-002]: cannot use port" in done.stderr
+
+
+def test_the_extra_is_named_where_it_is_missing(tmp_path):
+    save_recording(tmp_path / "run.json", light())
+    done = view(tmp_path, "run.json", before="import sys\nsys.modules['nicegui'] = None")
+    assert done.returncode == 2
+    assert "error[UI-001]" in done.stderr
+    assert "pip install 'mopsus[ui]'" in done.stderr
