@@ -95,7 +95,7 @@ def test_a_run_is_recorded(mopsus, tmp_path):
     mopsus(*RUN, "migr", "--record", "run.json")
     recording = load_recording(tmp_path / "run.json")
     assert recording.verdict is False
-    assert [message.text for message in recording.messages] == ["timestamps 2..3, 1 nodes", "timestamps 3..4, 1 nodes"]
+    assert [message.text for message in recording.messages] == ["timestamps 2..3, 1 node", "timestamps 3..4, 1 node"]
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from logics.temporal_formulas import formulas
 from oracle.decentral import run_centralized
+from oracle.rounds import run_rounds
 
 from mopsus.decentral import System, monitor_of, specification_of
 from mopsus.decentral.algorithms import load_algorithm
@@ -38,7 +39,7 @@ def test_the_run_of_the_reference(name, messages):
     outcome = run(name, LIGHT, LIGHT_TRACES)
     assert (outcome.verdict, outcome.time, outcome.round, outcome.rounds) == (False, 4, 5, 5)
     assert outcome.measures["msg_num"] == messages
-    assert outcome.measures["run_len"] == 4
+    assert outcome.measures["run_len"] == 5
     assert [(each.time, each.name, each.component, each.value) for each in outcome.explanation.reasons] == [
         (4, "a0", "A", True),
         (4, "b0", "B", False),
@@ -83,6 +84,26 @@ def test_under_faults_it_is_right_or_unknown(name, formula, trace, network, seed
     assert outcome.verdict in (run_centralized(monitor.automaton, trace)[0], None)
     again = run(name, task, by_component(trace), network=network, seed=seed)
     assert (outcome, outcome.explanation) == (again, again.explanation)
+
+
+@pytest.mark.parametrize("name", CENTRAL)
+@given(
+    formula=formulas(FUTURE, atoms=PROPOSITIONS, max_leaves=6),
+    trace=traces(8),
+    cut=st.integers(0, 8),
+    more=st.integers(0, 9),
+)
+def test_rounds_and_measures_are_those_of_the_definitions(name, formula, trace, cut, more):
+    task = Task(Specification({"root": monitor_of("root", formula)}), System(OWN))
+    observed = by_component(trace)
+    observed["B"] = observed["B"][:cut]
+    algorithm = load_algorithm(name)
+    parts = set_up(algorithm, task)
+    limit = len(trace) + more
+    found, measures = run_rounds(parts, task.system, observed, algorithm, limit)
+    outcome = simulate(parts, task, observed, algorithm=algorithm, limit=limit)
+    assert (outcome.time, outcome.verdict, outcome.round) == (found or (None, None, None))
+    assert {key: outcome.measures[key] for key in measures} == pytest.approx(measures)
 
 
 def test_a_part_is_plain_data():

@@ -95,7 +95,8 @@ def _text(content: _core.Content, sender: Part) -> str:
         return _observations(content, sender)
     if isinstance(content, _core.Encoding):
         ehe = content.ehe
-        return f"timestamps {ehe.start}..{ehe.end}, {ehe.nodes()} nodes"
+        nodes = ehe.nodes()
+        return f"timestamps {ehe.start}..{ehe.end}, {nodes} node{'s' * (nodes != 1)}"
     if isinstance(content, _core.Verdict):
         span = str(content.first) if content.first == content.last else f"{content.first}..{content.last}"
         return f"{sender.name} at {span}: {VERDICT_NAMES[content.value]}"

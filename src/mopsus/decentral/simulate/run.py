@@ -125,7 +125,7 @@ def _outcome(
         "verdict": verdict,
         "verdict_time": time,
         "verdict_round": result.round or None,
-        "run_len": limit if time is None else time,
+        "run_len": result.round or limit,
         **_counted(result.measures),
     }
     return Outcome(
