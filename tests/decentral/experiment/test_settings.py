@@ -68,7 +68,7 @@ def test_all_that_can_be_said(load, tmp_path):
         measures = ["run"]
         results = "out/r.db"
         cache = "cache"
-        network = { loss = 0.1 }
+        network = "loss=0.1"
         options = { migr = { active = 2 } }
         check = { oracle = "mine.py:good", timeout_s = 3, write = true }
 
@@ -115,7 +115,7 @@ def test_results_depend_on_what_changes_them(load):
         assert load(f"{more}\n{LEAST}").identities() == before
     for old, new in (("2", "3"), ('["orch"]', '["orch", "chor"]'), ('"s.xml"', '"specs.txt"')):
         assert load(LEAST.replace(old, new)).identities() == before
-    for more in ("limit = 3", "seed = 1", "measures = ['run']", "network = { loss = 1 }", "slack = 1"):
+    for more in ("limit = 3", "seed = 1", "measures = ['run']", "network = 'loss=1'", "slack = 1"):
         assert load(f"{more}\n{LEAST}").identities() != before
     for old, new in (('"t"', '"u"'), ("= 3", "= 4")):
         assert load(LEAST.replace(old, new)).identities() != before
@@ -135,6 +135,7 @@ def test_results_depend_on_what_changes_them(load):
         (f"{LEAST}{LEAST[22:]}", 2, "a name of its own"),
         (f"limit = 0\n{LEAST}", 1, "at least one round"),
         (f"slack = -1\n{LEAST}", 1, "cannot be negative"),
+        (f"network = 'loss=2'\n{LEAST}", 1, "from 0 to 1"),
         (f"algorithm = 3\n{LEAST}", 1, "unknown key 'algorithm'"),
         ('algorithms = ["orch"]\nseries = []', 2, "no series"),
         (LEAST.replace('["orch"]', "[]"), 1, "no algorithm"),

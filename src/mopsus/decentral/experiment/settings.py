@@ -25,7 +25,6 @@ import re
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -33,12 +32,11 @@ from mopsus.decentral.errors import DecentralError
 from mopsus.decentral.load.tables import Tables
 from mopsus.decentral.measures.groups import STOCK
 from mopsus.decentral.measures.store import RunKey
+from mopsus.decentral.simulate.network import parse_network
+from mopsus.decentral.simulate.run import SLACK
 
 SPEC_SUFFIXES = (".xml", ".toml")
 """Files of other names list specifications."""
-
-SLACK = 5
-"""Rounds after the end of a trace in which messages may still arrive."""
 
 
 class Check(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -83,11 +81,13 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     title: str = ""
     limit: int | None = None
     slack: int = SLACK
+    """Rounds after the end of a trace, if there is no limit."""
     seed: int = 0
     measures: list[str] = msgspec.field(default_factory=lambda: list(STOCK))
     options: dict[str, dict[str, str | int | float | bool]] = {}
     """Of algorithms, by name."""
-    network: dict[str, Any] = {}
+    network: str = ""
+    """How messages travel, as `--network` of `mopsus simulate run` has it."""
     environment: dict[str, str] = {}
     """Variables that code of one's own finds in its environment."""
     results: str | None = None
@@ -176,6 +176,10 @@ def _faults(settings: Settings) -> Iterable[tuple[tuple[str, ...], str]]:
         yield ("limit",), "a run needs at least one round"
     if settings.slack < 0:
         yield ("slack",), "slack cannot be negative"
+    try:
+        parse_network(settings.network)
+    except DecentralError as error:
+        yield ("network",), error.message
     names = [series.name for series in settings.series]
     for number, series in enumerate(settings.series):
         key = ("series", str(number))

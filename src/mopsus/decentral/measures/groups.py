@@ -74,6 +74,8 @@ STOCK: Mapping[str, Mapping[str, str]] = {
         "verdict": "what the root found: 1 true, 0 false, nothing if it does not know",
         "verdict_time": "the timestamp of the verdict",
         "verdict_round": "the round in which the verdict was reported",
+        "observations": "observations told to monitors of their component",
+        "turns": "turns that monitors had",
         "run_len": "rounds that measures are divided by: the timestamp of the verdict, else all rounds",
     },
     "communication": {
@@ -81,7 +83,7 @@ STOCK: Mapping[str, Mapping[str, str]] = {
         "answers": "timestamps that verdicts were told for",
         "msg_data": "their size: 4 for a number, 1 for a character of a name",
         "msg_bytes": "their bytes as they are encoded",
-        "msg_*": "messages of a class",
+        "msg_*": "messages of a class, or lost, sent again or doubled by the network",
     },
     "history": {
         "delay_gap_*": "timestamps from a known state to the next (sum, num, max)",
@@ -98,6 +100,7 @@ STOCK: Mapping[str, Mapping[str, str]] = {
     "evaluations": {
         "eval_total": "expressions looked at",
         "eval_crit": "the most of a monitor in each round, added up",
+        "eval_max": "the most of a monitor in a round",
         "conv_e": "how unevenly components share them",
     },
 }

@@ -7,7 +7,11 @@ listener has a method of its own for, so that a run which nobody listens to cost
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from mopsus.decentral.algorithms.algorithm import Part, Task
+    from mopsus.decentral.simulate.run import Outcome
 
 Value: TypeAlias = "int | float | str | bool | None"
 """What a measure can be: one field of a database."""
@@ -16,7 +20,7 @@ Value: TypeAlias = "int | float | str | bool | None"
 class Listener:
     """Has a method for each point, which does nothing. Monitors are told by the names of their parts."""
 
-    def run_start(self, algorithm: str, parts: Sequence[object], task: object) -> None:
+    def run_start(self, algorithm: str, parts: Sequence[Part], task: Task) -> None:
         """A run begins: all monitors are set up, none has been run."""
 
     def round(self, time: int) -> None:
@@ -37,7 +41,7 @@ class Listener:
     def verdict(self, time: int, monitor: str, timestamp: int, value: bool) -> None:
         """A monitor has found a verdict for a timestamp."""
 
-    def run_end(self, outcome: object) -> None:
+    def run_end(self, outcome: Outcome) -> None:
         """The run has ended."""
 
     def values(self) -> dict[str, Value]:
