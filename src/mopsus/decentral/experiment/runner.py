@@ -111,9 +111,7 @@ class Runner:
 
     def _profile(self, source: Drawn) -> Profile:
         given = source.profile if source.profile in STANDARD else str(self._experiment.folder / source.profile)
-        profile = load_profile(given)
-        if source.seed is not None:
-            profile = replace(profile, seed=source.seed)
+        profile = replace(load_profile(given), seed=source.seed)
         return inverted(profile) if source.invert else profile
 
     def _setup_anew(self, spec: str, name: str, components: Components) -> tuple[Task, Sequence[Part]]:

@@ -55,7 +55,8 @@ class Drawn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     profile: str = "normal"
     length: int = 60
     observations: int = 2
-    seed: int | None = None
+    seed: int = 0
+    """Whatever the profile says: all processes must draw the same."""
     invert: bool = False
 
 
