@@ -14,7 +14,7 @@ class LocalBus(Bus):
     def __init__(self) -> None:
         self._followers: defaultdict[str, list[Receive]] = defaultdict(list)
 
-    async def publish(self, subject: str, data: bytes) -> None:
+    async def _publish(self, subject: str, data: bytes) -> None:
         loop = asyncio.get_running_loop()
         for receive in self._followers[subject]:
             loop.call_soon(receive, data)  # not at once: whoever publishes is in the middle of something

@@ -86,6 +86,10 @@ class Correspondence:
         self._written += 1
         self._kept[self._written] = body
 
+    def discard(self, number: int) -> None:
+        """Do not send this one again."""
+        self._kept.pop(number, None)
+
     def is_new(self, number: int) -> bool:
         """Has this number not come yet?"""
         return number > self._upto and number not in self._beyond

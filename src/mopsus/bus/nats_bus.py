@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from nats.aio.client import Client
     from nats.aio.msg import Msg
 
+STANDARD_PORT = 4222
 RECONNECT_S = 0.1
 CONNECT_S = 5
 PING_S = 5
@@ -33,8 +34,7 @@ class NatsBus(Bus):
             raise BusError(
                 "the package nats-py is not installed", hint="pip install 'mopsus[bus]'", code="BUS-002"
             ) from None
-        if urlsplit(url).scheme != "nats" or not urlsplit(url).hostname:
-            raise BusError(f"'{url}' is no address of a NATS server", hint="such as nats://127.0.0.1:4222")
+        server_address(url)
         client = Client()
         refused: asyncio.Future[object] = asyncio.get_running_loop().create_future()
 
@@ -66,7 +66,7 @@ class NatsBus(Bus):
         await connecting
         return cls(client)
 
-    async def publish(self, subject: str, data: bytes) -> None:
+    async def _publish(self, subject: str, data: bytes) -> None:
         if len(data) > self._client.max_payload:
             raise BusError(
                 f"a message of {len(data)} bytes is more than the {self._client.max_payload} that the server takes",
@@ -86,3 +86,15 @@ class NatsBus(Bus):
         if self._client.is_connected:
             await self._client.flush()
         await self._client.close()
+
+
+def server_address(url: str) -> tuple[str, int]:
+    """The address and the port in `nats://address:port`. `BusError` if it is not of that form."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port or STANDARD_PORT
+    except ValueError:
+        parts, port = urlsplit(""), 0
+    if parts.scheme != "nats" or not parts.hostname:
+        raise BusError(f"'{url}' is no address of a NATS server", hint="such as nats://127.0.0.1:4222")
+    return parts.hostname, port

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from mopsus.bus.mail import Correspondence, Frame, bytes_of
+from mopsus.bus.mail import Correspondence, bytes_of
+from mopsus.bus.messages import BusError
 from mopsus.bus.subjects import Bus
 
 
@@ -12,10 +13,6 @@ class Office:
     def __init__(self, session: str, subject: str) -> None:
         self.session = session
         self.subject = subject
-        self.frames = 0
-        """How many were sent …"""
-        self.bytes = 0
-        """… and how large they were together."""
         self._ends: dict[str, Correspondence] = {}
 
     @property
@@ -30,14 +27,15 @@ class Office:
         return self._ends[subject]
 
     async def flush(self, bus: Bus, now: float, resend_s: float) -> None:
-        """Send what is due. `BusError` if the bus cannot carry it."""
+        """Send what is due. `BusError` if the bus cannot carry a message, which is then not sent again."""
         for subject, end in list(self._ends.items()):
             for frame in end.due(now, resend_s):
-                await self.send(bus, subject, frame)
+                try:
+                    await bus.publish(subject, bytes_of(frame))
+                except BusError:
+                    end.discard(frame.number)
+                    raise
 
-    async def send(self, bus: Bus, subject: str, frame: Frame) -> None:
-        """Send one frame."""
-        data = bytes_of(frame)
-        self.frames += 1
-        self.bytes += len(data)
-        await bus.publish(subject, data)
+    async def send(self, bus: Bus, subject: str, body: bytes) -> None:
+        """Send a message once, without a number."""
+        await bus.publish(subject, bytes_of(self.to(subject).loose(body)))

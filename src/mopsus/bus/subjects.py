@@ -14,9 +14,19 @@ Receive: TypeAlias = "Callable[[bytes], None]"
 class Bus(ABC):
     """A way to send bytes to whoever follows a subject. What it carries may be lost, doubled, late and out of order."""
 
-    @abstractmethod
+    sent_messages = 0
+    """How many were sent from here …"""
+    sent_bytes = 0
+    """… and how large they were together."""
+
     async def publish(self, subject: str, data: bytes) -> None:
         """Send to all who follow the subject now. `BusError` if the bus cannot carry so much."""
+        await self._publish(subject, data)
+        self.sent_messages += 1
+        self.sent_bytes += len(data)
+
+    @abstractmethod
+    async def _publish(self, subject: str, data: bytes) -> None: ...
 
     @abstractmethod
     async def follow(self, subject: str, receive: Receive) -> None:

@@ -14,3 +14,6 @@ ObservationCount = Annotated[
     typer.Option("--observations", help="How many propositions each observes: a0, a1 and so on.", min=1, metavar="N"),
 ]
 Seed = Annotated[int, typer.Option("--seed", help="What chance begins with.", metavar="N")]
+BusAddress = Annotated[
+    str, typer.Option("--bus", help="The NATS server that carries messages: nats://address:port.", metavar="URL")
+]

@@ -1,0 +1,70 @@
+"""`mopsus simulate deploy`: monitors on several hosts, and the verdict that they find."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mopsus.cli.options import Json
+from mopsus.cli.reporting import VIOLATED
+from mopsus.cli.simulate.options import BusAddress
+
+if TYPE_CHECKING:
+    from mopsus.decentral.deploy.client import Deployed, Deployment
+
+
+def deploy(
+    file: Annotated[Path, typer.Argument(help="A deployment, in TOML.", metavar="FILE")],
+    bus: BusAddress | None = None,
+    json: Json = False,
+) -> int:
+    """Set monitors up on hosts, start them, and wait for the verdict.
+
+    The file says which specification is monitored by which algorithm, and where each component is and what it observes.
+    The hosts are processes that `mopsus simulate host` has started; without --bus, all run in this process.
+
+    `mopsus simulate deploy lights.deploy.toml --bus nats://127.0.0.1:4222`
+    """
+    from mopsus.decentral.automaton import VERDICT_NAMES
+    from mopsus.decentral.deploy.plan import read_plan
+
+    outcome = asyncio.run(_run(read_plan(file), bus))
+    if json:
+        import msgspec
+
+        told = msgspec.to_builtins(outcome) | {"verdict": VERDICT_NAMES[outcome.verdict]}
+        print(msgspec.json.format(msgspec.json.encode(told), indent=2).decode())
+    else:
+        _show(outcome, VERDICT_NAMES[outcome.verdict])
+    return VIOLATED if outcome.verdict is False else 0
+
+
+async def _run(deployment: Deployment, address: str | None) -> Deployed:
+    if address is None:
+        from mopsus.decentral.deploy.here import deploy_here
+
+        return await deploy_here(deployment, lambda text: print(f"mopsus: {text}", file=sys.stderr))
+    from mopsus.bus import NatsBus
+    from mopsus.decentral.deploy.client import Client
+
+    bus = await NatsBus.connect(address, os.environ.get("MOPSUS_TOKEN"))
+    try:
+        return await Client(bus, deployment).run()
+    finally:
+        await bus.close()
+
+
+def _show(outcome: Deployed, verdict: str) -> None:
+    found = f" at timestamp {outcome.timestamp}, found by {outcome.monitor}" if outcome.verdict is not None else ""
+    print(f"verdict: {verdict}{found}" + (" (nothing more can happen)" if outcome.end == "quiet" else ""))
+    for name, host in outcome.hosts.items():
+        observed = ", ".join(f"{component} {time}" for component, time in host.times.items())
+        processes = " then ".join(map(str, host.pids))
+        print(f"  {name}: process {processes} on {host.machine}; {host.turns} turns; observed: {observed}")
+    measures = outcome.measures
+    print(f"  {measures.get('msg_num', 0)} messages of {measures.get('msg_bytes', 0)} bytes")
