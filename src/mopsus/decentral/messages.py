@@ -33,6 +33,7 @@ MESSAGES: dict[str, str] = {
     "DECENTRAL-053": "The description of a network's faults is wrong.",
     "DECENTRAL-054": "Traces do not fit the system: a component or a proposition is not there.",
     "DECENTRAL-060": "A recording of a run cannot be read.",
+    "DECENTRAL-061": "An algorithm has not found the verdict that the test kit expects, or has failed.",
     "DECENTRAL-070": "A periphery of a component is not known, cannot be opened, or sends what cannot be used.",
     "DECENTRAL-071": "A component observes a proposition that is not its own, or one in two ways.",
     "DECENTRAL-072": "A deployment cannot be read, or what it says does not fit its specification.",

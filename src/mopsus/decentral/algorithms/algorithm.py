@@ -99,6 +99,18 @@ class Me:
             self._ehe = _core.Ehe(compiled(self.part.automaton))
         return self._ehe
 
+    def conclude(self, time: int) -> tuple[bool, int] | None:
+        """The verdict that follows from what is in `memory`, and the timestamp since which it is known; None: not yet.
+
+        `time` is the last timestamp to look at. What is in the encoding by then is forgotten in the memory.
+        """
+        while self.ehe.end < time:
+            self.ehe.tick()
+        while (verdict := self.ehe.verdict(self.ehe.resolved)) is None and self.ehe.update(self.memory):
+            pass
+        self.memory.drop(self.ehe.resolved)
+        return None if verdict is None else (verdict, self.ehe.resolved)
+
 
 @dataclass(slots=True)
 class Turn:
@@ -107,7 +119,7 @@ class Turn:
     time: int
     """The last timestamp that there are observations of."""
     seen: _core.Memory
-    """What its component has observed since its last turn; inputs are numbered as in `Part.inputs`."""
+    """What its component has observed since its last turn of what is in `Part.inputs`, where inputs have numbers."""
     inbox: Sequence[tuple[str, Any]]
     """Who sent what: plain data, or what the core's monitors send."""
     outbox: list[tuple[str, Any]] = field(default_factory=list)

@@ -97,8 +97,9 @@ class _PythonMonitor:
         self._peers = {name: number for number, name in enumerate(part.peers)}
 
     def step(self, time: int, seen: _core.Memory, inbox: Sequence[tuple[int, _core.Content]]) -> _core.Step:
-        peers = self._me.part.peers
-        turn = Turn(time, seen, [(peers[sender], _opened(content)) for sender, content in inbox])
+        peers, inputs = self._me.part.peers, len(self._me.part.inputs)
+        own = _core.Memory([each for each in seen.observations() if each[1] < inputs])
+        turn = Turn(time, own, [(peers[sender], _opened(content)) for sender, content in inbox])
         self._algorithm.step(self._me, turn)
         outbox = [(self._number(name), _wrapped(payload)) for name, payload in turn.outbox]
         return _core.Step(outbox, turn.finding, turn.stops)

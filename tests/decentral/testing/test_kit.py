@@ -1,0 +1,153 @@
+"""The test kit finds what is wrong with algorithms, and finds nothing wrong with those that are right."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+import pytest
+
+from mopsus.decentral.algorithms import load_algorithm
+from mopsus.decentral.algorithms.algorithm import Algorithm, Part
+from mopsus.decentral.simulate.network import Network
+from mopsus.decentral.testing import WrongVerdictError, check_algorithm, check_case, draw_cases
+
+RUNS = max(500, int(os.environ.get("MOPSUS_CASES", "0")) // 20)
+SEED = int.from_bytes(os.urandom(4), "big") if os.environ.get("MOPSUS_RANDOM") else 0
+
+
+@pytest.mark.parametrize("name", ["orch", "migr", "migrr"])
+def test_algorithms_for_one_formula_find_its_verdict(name):
+    checked = check_algorithm(load_algorithm(name), runs=RUNS, seed=SEED)
+    assert checked.runs == RUNS
+    assert checked.found > RUNS // 3
+    assert checked.missed < RUNS // 3
+
+
+@pytest.mark.parametrize("name", ["migr", "migrr"])
+def test_migration_with_several_active_monitors_that_send_again(name):
+    class Widely(type(load_algorithm(name))):
+        def setup(self, task):
+            active = min(2, len(task.system.components))
+            return super().setup(replace(task, options={**task.options, "active": active}))
+
+    check_algorithm(Widely(), runs=RUNS, seed=SEED, options={"patience": 4})
+
+
+class Told(Algorithm):
+    """The last monitor is told everything, and concludes."""
+
+    def setup(self, task):
+        automaton = task.whole().automaton
+        return [Part(place, place, "python", automaton, automaton.inputs) for place in task.system.components]
+
+    def step(self, me, turn):
+        chief = me.part.peers[-1]
+        if me.part.name != chief:
+            return turn.send(chief, turn.seen)
+        for memory in (turn.seen, *(content for _, content in turn.inbox)):
+            me.memory.merge(memory)
+        if found := self.conclude(me, turn):
+            turn.found(*found)
+        return None
+
+    def conclude(self, me, turn):
+        return me.conclude(turn.time)
+
+
+class Inverted(Told):
+    def conclude(self, me, turn):
+        found = me.conclude(turn.time)
+        return found and (not found[0], found[1])
+
+
+class Hasty(Told):
+    """It takes what it has not been told a round later for false."""
+
+    def conclude(self, me, turn):
+        for number in range(len(me.part.inputs)):
+            for time in range(me.ehe.resolved + 1, turn.time):
+                if me.memory.get(time, number) is None:
+                    me.memory.add(time, number, False)
+        return me.conclude(turn.time)
+
+
+class Blocked(Told):
+    """It waits for its fellows to tell it in order."""
+
+    def step(self, me, turn):
+        for name, memory in turn.inbox:
+            heard = me.state.setdefault(name, 0) + 1
+            if any(time != heard for time, _, _ in memory.observations()):
+                raise RuntimeError("out of order")
+            me.state[name] = heard
+        return super().step(me, turn)
+
+
+class Silent(Told):
+    def conclude(self, me, turn):
+        return None
+
+
+def test_a_right_algorithm_in_python_passes():
+    assert check_algorithm(Told(), runs=RUNS // 2, seed=SEED).found
+
+
+@pytest.mark.parametrize("algorithm", [Inverted(), Silent()], ids=["inverted", "silent"])
+def test_a_wrong_algorithm_is_found_and_the_run_is_made_simple(algorithm):
+    with pytest.raises(AssertionError, match="whoever sees everything finds") as caught:
+        check_algorithm(algorithm, runs=100)
+    case = caught.value.case
+    assert caught.value.code == "DECENTRAL-061"
+    assert case.network == Network()
+    assert case.length <= 1
+    assert not case.formulas["root"].parts
+
+
+@pytest.mark.parametrize("algorithm", [Hasty(), Blocked()], ids=["hasty", "blocked"])
+def test_an_algorithm_that_minds_faults_is_found_by_them_only(algorithm):
+    found = check_algorithm(Told(), runs=200, faults=False).found
+    if isinstance(algorithm, Hasty):  # the others may tell nothing at all that is of use to it
+        assert check_algorithm(algorithm, runs=200, faults=False).found == found
+    with pytest.raises(WrongVerdictError) as caught:
+        check_algorithm(algorithm, runs=500)
+    assert caught.value.case.network != Network()
+
+
+def test_what_an_algorithm_raises_is_told_with_the_run():
+    class Broken(Told):
+        def conclude(self, me, turn):
+            return 1 / 0
+
+    with pytest.raises(WrongVerdictError, match="ZeroDivisionError: division by zero\nroot: ") as caught:
+        check_algorithm(Broken(), runs=10)
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+
+
+def test_an_incomplete_algorithm_may_say_nothing():
+    checked = check_algorithm(Silent(), runs=100, complete=False)
+    assert checked.found == 0
+    assert checked.missed == 100 - checked.open > 0
+
+
+def test_cases_are_drawn_again_alike():
+    assert list(draw_cases(20, seed=3)) == list(draw_cases(20, seed=3))
+    assert list(draw_cases(20, seed=3)) != list(draw_cases(20, seed=4))
+
+
+@pytest.mark.parametrize("references", [False, True])
+def test_cases_have_everything_in_them(references):
+    cases = list(draw_cases(300, seed=0, references=references))
+    assert {case.expected for case in cases} == {True, False, None}
+    assert {case.reliable for case in cases} == {True, False}
+    assert {len(case.system.components) for case in cases} == {1, 2, 3, 4} - ({1} if references else set())
+    assert any(case.network.partitions for case in cases)
+    assert any(case.crashes for case in cases)
+    assert all(len(case.formulas) == (len(case.system.components) if references else 1) for case in cases)
+
+
+def test_one_run_can_be_tried_alone():
+    case = next(case for case in draw_cases(50, seed=0) if case.expected is not None and case.reliable)
+    assert check_case(Told(), case) == case.expected
+    with pytest.raises(WrongVerdictError):
+        check_case(Inverted(), case)
