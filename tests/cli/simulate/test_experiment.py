@@ -60,7 +60,7 @@ def test_from_the_file_to_the_report(mopsus, tmp_path):
         ["orch", "2", "6"],
         ["migrr", "2", "6"],
     ]
-    assert (tmp_path / "out" / "report.html").read_text().count("<svg") == 9
+    assert (tmp_path / "out" / "report.html").read_text().count("<svg") == 10
     assert (tmp_path / "out" / "messages.png").read_bytes().startswith(b"\x89PNG")
     told = json.loads(mopsus("report", "e.db", "--json")[1])
     assert [group["alg"] for group in told["groups"]] == ["orch", "migrr"]

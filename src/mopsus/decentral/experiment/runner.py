@@ -13,13 +13,14 @@ from mopsus.decentral.algorithms import load_algorithm
 from mopsus.decentral.algorithms.algorithm import Part, Task, set_up
 from mopsus.decentral.errors import DecentralError
 from mopsus.decentral.experiment.keep import Oracle, load_oracle, reason_against
-from mopsus.decentral.experiment.settings import Drawn, Experiment, Series
+from mopsus.decentral.experiment.settings import Drawn, Experiment
 from mopsus.decentral.generate.traces import STANDARD, Profile, generate_run, inverted, load_profile
 from mopsus.decentral.load import Loaded, Synthesis, load_specification
 from mopsus.decentral.measures.groups import STOCK, MeasureGroup, chosen_columns, measure_groups
 from mopsus.decentral.measures.points import Points, Value
 from mopsus.decentral.measures.store import RunKey
 from mopsus.decentral.simulate.feed import Feed, feed_of
+from mopsus.decentral.simulate.inputs import component_count
 from mopsus.decentral.simulate.network import parse_network
 from mopsus.decentral.simulate.run import simulate
 from mopsus.decentral.synthesis import Cache, from_formula
@@ -64,7 +65,7 @@ class Runner:
         """What is measured of a run, by column."""
         series, system = self._series[key.series], self._load(key.spec).system
         known = None if system is None else tuple(system.components.items())
-        feed, components = self._observe(key.series, key.trace, _component_count(series, system), known)
+        feed, components = self._observe(key.series, key.trace, known)
         task, parts = self._setup(key.spec, key.alg, components)
         points = Points([kind() for kind in self._groups])
         outcome = simulate(
@@ -96,14 +97,20 @@ class Runner:
             synthesis = Cache(cache, timeout_s=timeout_s).automaton
         return load_specification(self._experiment.folder / spec, synthesis=synthesis)
 
-    def _observe_anew(self, series: str, number: int, count: int, known: Components | None) -> _Observed:
-        source = self._series[series].traces
-        if isinstance(source, str):
-            traces = read_run(self._experiment.folder / source, number, count)
-        else:
-            traces = generate_run(
-                self._profile(source), number, default_components(count, source.observations), source.length
+    def _observe_anew(self, name: str, number: int, known: Components | None) -> _Observed:
+        series = self._series[name]
+        if known is not None and series.components not in (None, len(known)):
+            raise DecentralError(
+                f"the specification is about {len(known)} components, the experiment about {series.components}",
+                code="DECENTRAL-081",
             )
+        if isinstance(series.traces, Drawn):
+            observed = default_components(series.components or 0, series.traces.observations)
+            traces = generate_run(self._profile(series.traces), number, observed, series.traces.length)
+        else:
+            folder = self._experiment.folder / series.traces
+            count = series.components or (len(known) if known is not None else component_count(folder, number))
+            traces = read_run(folder, number, count)
         if known is not None:  # files are counted, whatever components are called
             traces = dict(zip(dict(known), traces.values(), strict=True))
         system = system_of(traces) if known is None else System(dict(known))
@@ -120,18 +127,6 @@ class Runner:
             loaded.specification, loaded.system or System(dict(components)), self._settings.options.get(name, {})
         )
         return task, set_up(self._algorithm(name), task)
-
-
-def _component_count(series: Series, system: System | None) -> int:
-    own = None if system is None else len(system.components)
-    count = own if series.components is None else series.components
-    if count is None:
-        raise DecentralError("it is not said how many components there are", code="DECENTRAL-081")
-    if own is not None and own != count:
-        raise DecentralError(
-            f"the specification is about {own} components, the experiment about {count}", code="DECENTRAL-081"
-        )
-    return count
 
 
 def _seed(seed: int, key: RunKey) -> int:

@@ -69,7 +69,7 @@ class Series(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     first: int = 0
     """The number of the first trace."""
     components: int | None = None
-    """None: those that each specification file has."""
+    """None: those that a specification file has, else as many as have traces."""
     name: str = ""
     tags: dict[str, str | int | float | bool] = {}
 

@@ -76,7 +76,7 @@ STOCK: Mapping[str, Mapping[str, str]] = {
         "verdict_round": "the round in which the verdict was reported",
         "observations": "observations told to monitors of their component",
         "turns": "turns that monitors had",
-        "run_len": "rounds that measures are divided by: the timestamp of the verdict, else all rounds",
+        "run_len": "rounds up to the one in which the verdict was reported, else all that a run may have",
     },
     "communication": {
         "msg_num": "messages sent",
@@ -89,6 +89,7 @@ STOCK: Mapping[str, Mapping[str, str]] = {
         "delay_gap_*": "timestamps from a known state to the next (sum, num, max)",
         "delay_batch_*": "timestamps that became known in a round in which any did (sum, num, max)",
         "delay_age_*": "rounds from a timestamp to the one in which its state became known (sum, num, max)",
+        "delay_verdict": "rounds from the timestamp of the verdict to the one in which it was reported",
         "ehe_len_max": "the most timestamps that an encoding had",
     },
     "simplifications": {

@@ -19,7 +19,7 @@ def load_run(loaded: Loaded, folder: Path, number: int) -> tuple[System, dict[st
     if not folder.is_dir():
         raise DecentralError(f"there is no folder {folder}", code="DECENTRAL-040")
     if loaded.system is None:
-        run = read_run(folder, number, max(_components(folder, number), 1))
+        run = read_run(folder, number, component_count(folder, number))
         return system_of(run), run
     read = read_run(folder, number, len(loaded.system.components))
     return loaded.system, dict(zip(loaded.system.components, read.values(), strict=True))
@@ -30,6 +30,6 @@ def with_root(specification: Specification, root: str | None) -> Specification:
     return specification if root is None else replace(specification, named_root=root)
 
 
-def _components(folder: Path, number: int) -> int:
-    """How many components have a trace of a run, from the first on."""
-    return next(each for each in count() if not trace_path(folder, number, each).is_file())
+def component_count(folder: Path, number: int) -> int:
+    """How many components have a trace of a run, from the first on, which must have one."""
+    return next(each for each in count(1) if not trace_path(folder, number, each).is_file())

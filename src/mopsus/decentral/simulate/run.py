@@ -125,6 +125,7 @@ def _outcome(
         "verdict": verdict,
         "verdict_time": time,
         "verdict_round": result.round or None,
+        "delay_verdict": None if time is None else result.round - time,
         "run_len": result.round or limit,
         **_counted(result.measures),
     }

@@ -46,6 +46,7 @@ FIGURES = (
     Figure("delay_gap", "Delay: timestamps between known states", "delay (gap)", "delay_gap_sum", "delay_gap_num"),
     Figure("delay_batch", "Delay: timestamps known at once", "delay (batch)", "delay_batch_sum", "delay_batch_num"),
     Figure("delay_age", "Delay: rounds until a state is known", "delay (age)", "delay_age_sum", "delay_age_num"),
+    Figure("delay_verdict", "Delay: rounds until the verdict is reported", "delay (verdict)", "delay_verdict"),
     Figure("messages", "Messages per round", "messages", "msg_num", "run_len"),
     Figure("data", "Data per round", "data", "msg_data", "run_len"),
     Figure("simplifications_max", "Most simplifications of a monitor in a round", "simp. (max)", "simp_max"),
