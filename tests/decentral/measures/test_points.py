@@ -9,7 +9,7 @@ from mopsus.decentral.measures.groups import (
     STOCK,
     Measure,
     MeasureGroup,
-    chosen_columns,
+    column_filter,
     count,
     greatest,
     least,
@@ -62,10 +62,11 @@ def test_only_who_listens_is_called():
 
 
 def test_stock_measures_are_chosen_by_group():
-    measured = {"msg_num": 4, "msg_Ehe": 2, "simp_max": 1, "delay_gap_sum": 3, "verdict": True}
-    assert chosen_columns(["communication"], measured) == {"msg_num": 4, "msg_Ehe": 2}
-    assert chosen_columns(["run", "history"], measured) == {"delay_gap_sum": 3, "verdict": True}
-    assert chosen_columns(STOCK, measured) == measured
+    columns = ["msg_num", "msg_Ehe", "simp_max", "delay_gap_sum", "verdict"]
+    assert list(filter(column_filter(["communication"]), columns)) == ["msg_num", "msg_Ehe"]
+    assert list(filter(column_filter(["run", "history"]), columns)) == ["delay_gap_sum", "verdict"]
+    assert list(filter(column_filter(STOCK), columns)) == columns
+    assert not column_filter(STOCK)("alg")
 
 
 def test_groups_of_users_are_found_in_files(tmp_path):

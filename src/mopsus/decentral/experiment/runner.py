@@ -16,7 +16,7 @@ from mopsus.decentral.experiment.keep import Oracle, load_oracle, reason_against
 from mopsus.decentral.experiment.settings import Drawn, Experiment
 from mopsus.decentral.generate.traces import STANDARD, Profile, generate_run, inverted, load_profile
 from mopsus.decentral.load import Loaded, Synthesis, load_specification
-from mopsus.decentral.measures.groups import STOCK, MeasureGroup, chosen_columns, measure_groups
+from mopsus.decentral.measures.groups import STOCK, MeasureGroup, column_filter, measure_groups
 from mopsus.decentral.measures.points import Points, Value
 from mopsus.decentral.measures.store import RunKey
 from mopsus.decentral.simulate.feed import Feed, feed_of
@@ -46,6 +46,7 @@ class Runner:
         self._experiment = experiment
         self._settings = experiment.settings
         self._series = {series.name: series for series in experiment.settings.series}
+        self._is_chosen = column_filter(name for name in experiment.settings.measures if name in STOCK)
         self._network = parse_network(experiment.settings.network)
         os.environ.update(experiment.settings.environment)
         # A specification is used by many runs in a row, a trace again by every specification and algorithm.
@@ -79,7 +80,7 @@ class Runner:
             seed=_seed(self._settings.seed, key),
             points=points,
         )
-        measured = chosen_columns([name for name in self._settings.measures if name in STOCK], outcome.measures)
+        measured = {column: value for column, value in outcome.measures.items() if self._is_chosen(column)}
         return {"comps": len(components), **series.tags, **measured, **points.values()}
 
     @cached_property

@@ -16,6 +16,8 @@ It is named in an experiment as `file.py:Hops`, or by an entry point in the grou
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -108,12 +110,15 @@ STOCK: Mapping[str, Mapping[str, str]] = {
 """What the core counts: groups of columns, each with what it means; `*` stands for several."""
 
 
-def chosen_columns(groups: Iterable[str], measured: Mapping[str, Value]) -> dict[str, Value]:
-    """Of what was measured, what is in one of the stock groups."""
-    from fnmatch import fnmatchcase
-
+def column_filter(groups: Iterable[str]) -> Callable[[str], bool]:
+    """Is a column in one of the stock groups? Asked again and again of the same few columns."""
     patterns = [pattern for group in groups for pattern in STOCK[group]]
-    return {key: value for key, value in measured.items() if any(fnmatchcase(key, each) for each in patterns)}
+
+    @cache
+    def is_chosen(column: str) -> bool:
+        return any(fnmatchcase(column, pattern) for pattern in patterns)
+
+    return is_chosen
 
 
 def measure_groups(names: Sequence[str], folder: Path) -> list[type[MeasureGroup]]:
