@@ -64,12 +64,12 @@ std::shared_ptr<decentral::Monitor> monitor_of(nb::handle object) {
     return std::make_shared<Foreign>(nb::borrow(object));
 }
 
-using PythonSeat = std::tuple<nb::object, Component, std::vector<Input>, std::vector<std::string>, std::vector<Number>>;
+using PythonSeat = std::tuple<nb::object, Component, std::vector<Input>, Input, std::vector<std::string>, std::vector<Number>>;
 
 Outcome simulate(const std::vector<PythonSeat>& seats, const Feed& feed, const Conditions& conditions, Time limit, std::uint64_t seed,
                  nb::object began, nb::object stepped, nb::object sent, nb::object delivered) {
     std::vector<Seat> made;
-    for (const auto& [monitor, place, inputs, names, peers] : seats) made.push_back({monitor_of(monitor), place, inputs, names, peers});
+    for (const auto& [monitor, place, inputs, moves, names, peers] : seats) made.push_back({monitor_of(monitor), place, inputs, moves, names, peers});
     Simulation simulation(std::move(made), feed, conditions, limit, seed);
     if (began.is_none() && stepped.is_none() && sent.is_none() && delivered.is_none()) return simulation.run();
     Caller caller(std::move(began), std::move(stepped), std::move(sent), std::move(delivered));
@@ -133,6 +133,7 @@ void add_outcome(nb::module_& module) {
         .def_ro("finder", &Outcome::finder)
         .def_ro("rounds", &Outcome::rounds)
         .def_ro("measures", &Outcome::measures)
+        .def_ro("on_the_way", &Outcome::on_the_way)
         .def("answers", [](const Outcome& self, Number monitor) {
             std::vector<std::tuple<Time, Time, bool>> runs;
             for (const auto& [first, last, value] : self.answers.at(monitor)) runs.emplace_back(first, last, value);

@@ -63,7 +63,10 @@ Step Orchestrator::step(Time time, const Memory& seen, std::span<const Letter> i
 
 Step Forwarder::step(Time, const Memory& seen, std::span<const Letter>) {
     Step result;
-    if (!seen.empty()) result.outbox.push_back({to_, seen});
+    Memory told;
+    for (const Observation& observation : seen.observations())
+        if (observation.atom.input < kSomething) told.add(observation);
+    if (!told.empty()) result.outbox.push_back({to_, std::move(told)});
     return result;
 }
 
@@ -82,10 +85,16 @@ Address Migrant::first(const std::shared_ptr<const Automaton>& automaton, const 
     return pending ? owner(pending->inputs, owners, std::nullopt) : 0;
 }
 
-Address Migrant::choose() const {
+Address Migrant::choose(Time time) const {
     if (route_.way == Way::RoundRobin) return (route_.here + 1) % route_.count;
     const std::optional<Ehe::Pending> pending = ehe_.earliest();
-    return pending ? owner(pending->inputs, route_.owners, route_.here) : route_.here;
+    if (!pending) return route_.here;
+    const Address there = owner(pending->inputs, route_.owners, route_.here);
+    if (there != route_.here || pending->time > time) return there;
+    // All that was observed here is in the encoding, so this input never will be. The verdict may follow from others.
+    for (const Atom& atom : missing())
+        if (route_.owners[atom.input] != route_.here) return route_.owners[atom.input];
+    return route_.here;
 }
 
 Step Migrant::step(Time time, const Memory& seen, std::span<const Letter> inbox) {
@@ -101,7 +110,7 @@ Step Migrant::step(Time time, const Memory& seen, std::span<const Letter> inbox)
         seen_.drop(ehe_.start());
     }
     send_again(result);
-    if (active_) move_on(result);
+    if (active_) move_on(time, result);
     result.again = !unacknowledged_.empty();
     return result;
 }
@@ -128,8 +137,8 @@ void Migrant::send_again(Step& step) {
     }
 }
 
-void Migrant::move_on(Step& step) {
-    const Address there = choose();
+void Migrant::move_on(Time time, Step& step) {
+    const Address there = choose(time);
     if (there == route_.here) return;
     const Message message{there, Encoding{ehe_, route_.patience == 0 ? 0 : ++sent_count_}};
     step.outbox.push_back(message);

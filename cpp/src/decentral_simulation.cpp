@@ -89,6 +89,8 @@ Outcome Simulation::run(Listener* listener) {
     outcome_.measures.simplifications = simplifications_.load();
     outcome_.measures.evaluations = evaluations_.load();
     outcome_.measures.network = network_.counters();
+    for (auto& [round, deliveries] : on_the_way_)
+        for (Delivery& each : deliveries) outcome_.on_the_way.emplace_back(each.to, std::move(each.letter.content));
     return std::move(outcome_);
 }
 
@@ -117,6 +119,7 @@ void Simulation::see(Number monitor, Time time, std::span<const Feed::Observed> 
         desks_[monitor].seen.add({{time, input}, each.value});
         outcome_.measures.observations += input < kSomething;
     }
+    if (seat.moves != kNothing) desks_[monitor].seen.add({{time, seat.moves}, observed.front().proposition != kNothing});
     wake(monitor);
 }
 

@@ -159,7 +159,7 @@ Outcome watch_light(int algorithm, const Conditions& conditions, Time limit, std
             monitor = std::make_shared<Orchestrator>(light());
         else
             monitor = std::make_shared<Forwarder>(0);
-        seats.push_back({monitor, here, {here}, {"s", "l"}, {0, 1}});
+        seats.push_back({monitor, here, {here}, kNothing, {"s", "l"}, {0, 1}});
     }
     return Simulation(std::move(seats), feed, conditions, limit, 7).run();
 }

@@ -530,10 +530,12 @@ class SimulationOutcome:
     def rounds(self) -> int: ...
     @property
     def measures(self) -> Measures: ...
+    @property
+    def on_the_way(self) -> list[tuple[int, Content]]: ...
     def answers(self, monitor: int) -> list[tuple[int, int, bool]]: ...
 
 def simulate(
-    seats: Sequence[tuple[object, int, Sequence[int], Sequence[str], Sequence[int]]],
+    seats: Sequence[tuple[object, int, Sequence[int], int, Sequence[str], Sequence[int]]],
     feed: Feed,
     conditions: Conditions,
     limit: int,

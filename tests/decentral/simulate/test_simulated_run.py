@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from decentral.support import OWN, PROPOSITIONS, traces
+from decentral.support import OWN, PROPOSITIONS, events, traces
 from hypothesis import given
 from hypothesis import strategies as st
 from logics.temporal_formulas import formulas
@@ -14,6 +14,7 @@ from oracle.rounds import run_rounds
 from mopsus.decentral import System, monitor_of, specification_of
 from mopsus.decentral.algorithms import load_algorithm
 from mopsus.decentral.algorithms.algorithm import Part, Task, set_up
+from mopsus.decentral.algorithms.pauses import has_pauses
 from mopsus.decentral.simulate.network import Crash, Network, Partition
 from mopsus.decentral.simulate.run import simulate
 from mopsus.decentral.specification import Specification
@@ -70,6 +71,56 @@ def test_the_verdict_is_that_of_whoever_sees_everything(name, formula, trace):
     verdict, time = run_centralized(monitor.automaton, trace)
     assert outcome.verdict == verdict
     assert outcome.time is None or outcome.time >= time
+
+
+@pytest.mark.parametrize("name", CENTRAL)
+@given(
+    formula=formulas(FUTURE, atoms=PROPOSITIONS, max_leaves=5),
+    trace=st.lists(st.one_of(events(), st.just({name: {} for name in OWN})), max_size=7),
+)
+def test_nothing_moves_when_nothing_is_observed(name, formula, trace):
+    monitor = monitor_of("root", formula)
+    task = Task(Specification({"root": monitor}), System(OWN), {"pauses": True})
+    outcome = run(name, task, by_component(trace))
+    assert outcome.verdict == run_centralized(monitor.automaton, trace)[0]
+    assert has_pauses(by_component(trace)) == any(not event["A"] for event in trace)
+
+
+@pytest.mark.parametrize("name", ["migr", "migrr"])
+@given(
+    formula=formulas(FUTURE, atoms=PROPOSITIONS, max_leaves=6),
+    trace=traces(8),
+    active=st.integers(1, 3),
+    loss=st.sampled_from([0.2, 0.5]),
+    delay=st.integers(1, 3),
+    seed=st.integers(0, 2**32),
+)
+def test_encodings_that_are_lost_are_sent_again(name, formula, trace, active, loss, delay, seed):
+    monitor = monitor_of("root", formula)
+    task = Task(Specification({"root": monitor}), System(OWN), {"active": active, "patience": 3})
+    network = Network(delay=(1, delay), reorder=True, duplicate=0.2, loss=loss)
+    outcome = run(name, task, by_component(trace), network=network, seed=seed, limit=1000)
+    assert outcome.verdict == run_centralized(monitor.automaton, trace)[0]
+
+
+@pytest.mark.parametrize("name", CENTRAL)
+def test_an_observation_that_nobody_made_is_not_waited_for(name):
+    task = Task(specification_of({"root": "F a0 | F (b0 & c0)"}), System(OWN))
+    observed = {
+        "A": [{"a0": False, "a1": False}] * 4,
+        "B": [{"b0": False}, {"b0": False}, {"b0": True}, {"b0": True}],
+        "C": [{"c0": True}] * 4,
+    }
+    outcome = run(name, task, observed, network=Network(crashes=(Crash(1, 3, "monitor A"),)))
+    assert outcome.verdict is True
+    undecided = run(
+        name, task, observed | {"C": [{"c0": False}] * 4}, network=Network(crashes=(Crash(1, 3, "monitor A"),))
+    )
+    assert undecided.verdict is None
+    assert {(each.time, each.name, each.component) for each in undecided.explanation.missing} >= {
+        (1, "a0", "A"),
+        (2, "a0", "A"),
+    }
 
 
 @pytest.mark.parametrize("name", CENTRAL)

@@ -83,9 +83,9 @@ private:
     };
 
     void receive(const Letter& letter, Step& step);
-    void move_on(Step& step);
+    void move_on(Time time, Step& step);
     void send_again(Step& step);
-    Address choose() const;
+    Address choose(Time time) const;
 
     Route route_;
     bool active_;

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "mopsus/decentral/feed.hpp"
@@ -24,6 +25,8 @@ struct Seat {
     Component place;
     // Of each proposition of the component, the input that it is to the monitor, or `kSomething`.
     std::vector<Input> inputs;
+    // The input that says whether the component observes anything at all; `kNothing`: none does.
+    Input moves;
     // The names of its inputs.
     std::vector<std::string> names;
     // The monitors that it addresses by 0, 1, ...
@@ -51,6 +54,8 @@ struct Outcome {
     Measures measures;
     // By monitor, in the order in which they were found.
     std::vector<std::vector<Verdict>> answers;
+    // Who should have received what, had the run gone on.
+    std::vector<std::pair<Number, Content>> on_the_way;
 };
 
 class Simulation {

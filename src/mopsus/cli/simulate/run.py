@@ -62,6 +62,7 @@ def run(
     """
     from mopsus.decentral.algorithms import load_algorithm
     from mopsus.decentral.algorithms.algorithm import Task, set_up
+    from mopsus.decentral.algorithms.pauses import PAUSES, has_pauses
     from mopsus.decentral.analysis.dependencies import refuse_cycles
     from mopsus.decentral.load import load_specification
     from mopsus.decentral.simulate.inputs import load_run, with_root
@@ -76,7 +77,10 @@ def run(
     specification = with_root(loaded.specification, root)
     if not allow_cycles:
         refuse_cycles(specification)
-    task = Task(specification, system, _options(option or []))
+    options = _options(option or [])
+    if PAUSES.keys() & chosen.defaults.keys() and has_pauses(observed):
+        options = {**dict.fromkeys(PAUSES, True), **options}
+    task = Task(specification, system, options)
     outcome = simulate(
         set_up(chosen, task),
         task,

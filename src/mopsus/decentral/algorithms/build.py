@@ -14,6 +14,7 @@ import msgspec
 
 from mopsus import _core
 from mopsus.decentral.algorithms.algorithm import PYTHON, Algorithm, AlgorithmError, Me, Part, Turn
+from mopsus.decentral.algorithms.pauses import moves
 from mopsus.decentral.core import compiled
 
 
@@ -47,11 +48,15 @@ class Running:
         self.monitor = monitor
         self._inputs = {name: number for number, name in enumerate(part.inputs)}
         self._peers = {name: number for number, name in enumerate(part.peers)}
+        self.moves = self._inputs.get(moves(part.place), _core.NOTHING)
+        """The input that says whether its component observes anything at all."""
         self._automaton = None if part.automaton is None else compiled(part.automaton)
 
     def seen(self, time: int, event: Mapping[str, bool]) -> _core.Memory:
         """What its component observes at a timestamp, as a turn takes it."""
         memory = _core.Memory()
+        if self.moves != _core.NOTHING:
+            memory.add(time, self.moves, bool(event))
         if not event:
             memory.add(time, _core.NOTHING, False)
         for name, value in event.items():

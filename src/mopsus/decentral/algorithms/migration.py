@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from mopsus import _core
 from mopsus.decentral.algorithms.algorithm import Algorithm, AlgorithmError, Option, Part, Task
+from mopsus.decentral.algorithms.pauses import PAUSES, moves, moving
 from mopsus.decentral.core import compiled
 from mopsus.decentral.errors import DecentralError
 from mopsus.decentral.system import System
@@ -18,23 +19,24 @@ from mopsus.decentral.system import System
 
 class _Migration(Algorithm):
     way: ClassVar[str]
-    defaults: ClassVar[Mapping[str, Option]] = {"active": 1, "patience": 0}
+    defaults: ClassVar[Mapping[str, Option]] = {"active": 1, "patience": 0, **PAUSES}
     """`active`: how many monitors begin with an encoding; `patience`: after how many turns one is sent again that was
     not acknowledged, 0 if none is ever lost."""
 
     def setup(self, task: Task) -> Sequence[Part]:
         """A monitor on each component, in their order."""
-        automaton = task.whole().automaton
+        automaton = moving(task)
         components = list(task.system.components)
         _check_links(task.system)
         names = {component: f"monitor {component}" for component in components}
-        owners = {name: names[task.system.owners[name]] for name in automaton.inputs}
+        places = dict(task.system.owners) | {moves(component): component for component in components}
+        owners = {name: names[places[name]] for name in automaton.inputs}
         active = _whole_number(task, "active", 1)
         if active > len(components):
             raise AlgorithmError(
                 f"{active} monitors cannot be active, as there are {len(components)}", code="DECENTRAL-052"
             )
-        numbers = [components.index(task.system.owners[name]) for name in automaton.inputs]
+        numbers = [components.index(places[name]) for name in automaton.inputs]
         first = self._first(_core.Migrant.first(compiled(automaton), numbers))
         begin = {(first + more) % len(components) for more in range(active)}
         return [

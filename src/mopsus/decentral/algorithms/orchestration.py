@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
-from mopsus.decentral.algorithms.algorithm import Algorithm, Part, Task
+from mopsus.decentral.algorithms.algorithm import Algorithm, Option, Part, Task
+from mopsus.decentral.algorithms.pauses import PAUSES, moving
 from mopsus.decentral.errors import DecentralError
 from mopsus.decentral.system import System
 
@@ -12,22 +14,24 @@ from mopsus.decentral.system import System
 class Orchestration(Algorithm):
     """One monitor has the whole automaton; those on the other components forward all that they observe."""
 
+    defaults: ClassVar[Mapping[str, Option]] = PAUSES
+
     def setup(self, task: Task) -> Sequence[Part]:
         """The monitor that finds the verdict is the first: where the specification places it, else on the first
         component that all others can reach."""
-        monitor = task.whole()
-        center = _center(task.system, monitor.place)
+        center = _center(task.system, task.whole().place)
+        automaton = moving(task)
         others = [name for name in task.system.components if name != center]
         # Whatever is observed is told, so everything has a number.
-        told = tuple(name for name in task.system.owners if name not in monitor.automaton.inputs)
-        inputs = monitor.automaton.inputs + told
+        told = tuple(name for name in task.system.owners if name not in automaton.inputs)
+        inputs = automaton.inputs + told
         main = _name(center)
         forwarders = [
             Part(_name(place), place, "forwarder", inputs=inputs, peers=(main,), settings={"to": main})
             for place in others
         ]
         peers = tuple(part.name for part in forwarders)
-        return [Part(main, center, "orchestrator", monitor.automaton, inputs, peers), *forwarders]
+        return [Part(main, center, "orchestrator", automaton, inputs, peers), *forwarders]
 
 
 def _name(component: str) -> str:

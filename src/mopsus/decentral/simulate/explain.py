@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from mopsus import _core
 from mopsus.decentral.algorithms.build import Running
+from mopsus.decentral.algorithms.pauses import moves
 from mopsus.decentral.system import System
 
 
@@ -37,8 +38,14 @@ class Explanation:
     """What would have had to be known."""
 
 
-def explain(running: Sequence[Running], system: System, finder: int | None) -> Explanation:
-    """Why the monitor of that number found a verdict, or why none did."""
+def explain(
+    running: Sequence[Running],
+    system: System,
+    finder: int | None,
+    on_the_way: Sequence[tuple[int, _core.Content]],
+) -> Explanation:
+    """Why the monitor of that number found a verdict, or why none did; `on_the_way` is to whom messages would have come
+    that were not delivered."""
     if finder is not None:
         found = running[finder]
         monitor = found.monitor
@@ -52,10 +59,16 @@ def explain(running: Sequence[Running], system: System, finder: int | None) -> E
         if isinstance(each.monitor, _core.DecentralMonitor):
             missing.update(_reason(each, system, time, put, None) for time, put in each.monitor.missing())
             since = max(since, each.monitor.extent.start)
+    for number, content in on_the_way:
+        if isinstance(content, _core.Encoding):
+            ehe = content.ehe
+            missing.update(_reason(running[number], system, time, put, None) for time, put in ehe.missing(ehe.end))
+            since = max(since, ehe.start)
     ordered = sorted(missing, key=lambda reason: (reason.time, reason.component, reason.name))
     return Explanation(None, since, missing=tuple(ordered))
 
 
 def _reason(running: Running, system: System, time: int, number: int, value: bool | None) -> Reason:
     name = running.part.inputs[number]
-    return Reason(time, name, system.owners.get(name, running.part.place), value)
+    places = {**system.owners, **{moves(component): component for component in system.components}}
+    return Reason(time, name, places.get(name, running.part.place), value)

@@ -48,12 +48,13 @@ class Outcome:
     _running: Sequence[Running] = field(default=(), repr=False, compare=False)
     _system: System | None = field(default=None, repr=False, compare=False)
     _finder: int | None = field(default=None, repr=False, compare=False)
+    _on_the_way: Sequence[tuple[int, _core.Content]] = field(default=(), repr=False, compare=False)
 
     @cached_property
     def explanation(self) -> Explanation:
         """Why it ended like that."""
         assert self._system is not None
-        return explain(self._running, self._system, self._finder)
+        return explain(self._running, self._system, self._finder, self._on_the_way)
 
 
 def simulate(
@@ -97,7 +98,7 @@ def simulate(
 
 def _seats(
     running: Sequence[Running], system: System
-) -> Sequence[tuple[object, int, list[int], Sequence[str], list[int]]]:
+) -> Sequence[tuple[object, int, list[int], int, Sequence[str], list[int]]]:
     places = {name: number for number, name in enumerate(system.components)}
     numbers = {each.part.name: number for number, each in enumerate(running)}
     seats = []
@@ -105,7 +106,8 @@ def _seats(
         part = each.part
         inputs = {name: number for number, name in enumerate(part.inputs)}
         reads = [inputs.get(name, _core.SOMETHING) for name in system.components[part.place]]
-        seats.append((each.monitor, places[part.place], reads, part.inputs, [numbers[peer] for peer in part.peers]))
+        peers = [numbers[peer] for peer in part.peers]
+        seats.append((each.monitor, places[part.place], reads, each.moves, part.inputs, peers))
     return seats
 
 
@@ -140,6 +142,7 @@ def _outcome(
         running,
         system,
         None if time is None else result.finder,
+        result.on_the_way,
     )
 
 
