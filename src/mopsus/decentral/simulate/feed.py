@@ -6,8 +6,9 @@ before. A feed can be made once and used in many runs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import NamedTuple
 
 from mopsus import _core
@@ -76,11 +77,21 @@ def feed_of(system: System, source: Mapping[str, Sequence[Event]] | Changes) -> 
         core = _core.Feed([len(names) for names in system.components.values()], length)
     for number, component in enumerate(system.components):
         if isinstance(source, Changes):
-            for time, proposition, value in source.by_component.get(component, ()):
+            for time, proposition, value in _from_the_beginning(
+                source.by_component.get(component, ()), numbers[component], source.length
+            ):
                 core.add(number, time, _number(numbers[component], proposition, component), value)
         else:
             _add_events(core, number, component, source.get(component, ()), numbers[component])
     return Feed(source, core)
+
+
+def _from_the_beginning(changes: Sequence[Change], names: Iterable[str], length: int) -> Iterator[Change]:
+    """The changes with what is false at first said too."""
+    said = {change.proposition for change in takewhile(lambda change: change.time == 1, changes)}
+    if length:
+        yield from (Change(1, name, False) for name in names if name not in said)
+    yield from changes
 
 
 def _add_events(
