@@ -130,7 +130,9 @@ def test_faults_are_marked(page):
 
 
 def test_the_automaton_of_the_chosen_monitor_is_drawn_with_its_states(page):
-    marked = "[...document.querySelectorAll('.m-automaton .marked')].map((each) => each.textContent.trim())"
+    marked = """[...document.querySelectorAll('.m-automaton g.node')]
+        .filter((each) => getComputedStyle(each.querySelector('.basic') ?? each).fill === 'rgb(77, 182, 172)')
+        .map((each) => each.textContent.trim())"""
     for _ in range(3):
         page.key("ArrowRight", 39)
     shows(page, "In q1 or q2.")

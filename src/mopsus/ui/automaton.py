@@ -13,38 +13,42 @@ MOST_STATES = 40
 """A larger drawing says nothing to anyone, and is slow."""
 
 
-def marked_diagram(drawing: Drawing, marked: Collection[int]) -> str:
-    """A Mermaid diagram in which some nodes are marked."""
-    lines = [draw_mermaid(drawing), "  classDef marked fill:#4db6ac,stroke:#00796b,color:#000"]
-    lines += [f"  class n{number} marked" for number in sorted(marked)]
-    return "\n".join(lines) + "\n"
-
-
 class AutomatonView:
-    """The drawing of one automaton at a time; it is drawn again only if it looks different."""
+    """The drawing of one automaton at a time. It is drawn once; states are marked by its style."""
 
     def __init__(self) -> None:
         self._diagram = ui.mermaid("stateDiagram-v2\n").classes("w-full m-automaton m-drawing")
+        self._marks = ui.html(sanitize=False)
+        self._diagram.set_visibility(False)
         self._words = ui.label().classes("text-sm")
-        self._shown: tuple[Drawing | None, frozenset[int]] | None = None
+        self._automaton: Drawable | None = None
+        self._drawing: Drawing | None = None
 
     def show(self, automaton: Drawable | None, states: Collection[int]) -> None:
         """Show an automaton (None: none) and the states in which it may be."""
-        drawing = None if automaton is None else automaton.drawing()
-        wanted = (drawing, frozenset(states))
-        if wanted == self._shown:
-            return
-        self._shown = wanted
-        drawable = drawing is not None and len(drawing.nodes) <= MOST_STATES
-        self._diagram.set_visibility(drawable)
-        if drawing is None:
+        if automaton is not self._automaton:
+            self._automaton = automaton
+            self._drawing = None if automaton is None else automaton.drawing()
+            self._draw()
+        if self._drawing is None:
             self._words.text = "It has no automaton."
-            return
-        if drawable:
-            self._diagram.set_content(marked_diagram(drawing, states))
-        self._words.text = _in_words(drawing, states)
+        else:
+            self._marks.content = f"<style>{_style(self._diagram.html_id, states)}</style>"
+            self._words.text = _in_words(self._drawing, states)
+
+    def _draw(self) -> None:
+        drawable = self._drawing is not None and len(self._drawing.nodes) <= MOST_STATES
+        self._diagram.set_visibility(drawable)
+        if self._drawing is not None and drawable:
+            self._diagram.set_content(draw_mermaid(self._drawing))
+
+
+def _style(diagram: str, states: Collection[int]) -> str:
+    """Rules that mark states; Mermaid has the names of nodes in the middle of their ids."""
+    chosen = ", ".join(f'#{diagram} [id*="-state-n{state}-"] rect.basic' for state in sorted(states))
+    return f"{chosen} {{ fill: #4db6ac !important; }}" if chosen else ""
 
 
 def _in_words(drawing: Drawing, states: Collection[int]) -> str:
-    names = ", ".join(drawing.nodes[state].name for state in sorted(states))
-    return f"{drawing.summary}. " + (f"In {names.replace(', ', ' or ')}." if states else "Not at work now.")
+    names = " or ".join(drawing.nodes[state].name for state in sorted(states))
+    return f"{drawing.summary}. " + (f"In {names}." if states else "Not at work now.")

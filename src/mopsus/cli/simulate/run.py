@@ -60,6 +60,8 @@ def run(
     Ends with status 1 if the specification is violated. The algorithms are orch, migr, migrr, chor and general:
     `mopsus simulate run --spec lights.toml --traces traces --algorithm migr`
     """
+    import msgspec
+
     from mopsus.decentral.algorithms import load_algorithm
     from mopsus.decentral.algorithms.algorithm import Task, set_up
     from mopsus.decentral.algorithms.pauses import PAUSES, has_pauses
@@ -94,7 +96,7 @@ def run(
     )
     if record is not None and outcome.recording is not None:
         try:
-            save_recording(record, outcome.recording)
+            save_recording(record, msgspec.structs.replace(outcome.recording, title=f"{spec.name}, run {number}"))
         except OSError as error:
             raise CommandError(f"cannot write {record}: {error.strerror}") from None
     if json:

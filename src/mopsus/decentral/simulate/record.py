@@ -32,14 +32,7 @@ class Recorder:
     def stepped(self, round_: int, monitor: int, step: _core.Step) -> None:
         """A monitor has had its turn."""
         name = self._parts[monitor].name
-        core = self._running[monitor].monitor
-        if isinstance(core, _core.DecentralMonitor):
-            extent = core.extent
-            self._steps.append(
-                Step(round_, name, extent.start, extent.end, extent.entries, extent.nodes, extent.states)
-            )
-        else:
-            self._steps.append(Step(round_, name))
+        self._steps.append(_encoded(round_, name, self._running[monitor].monitor, step))
         if step.finding is not None:
             self._findings.append(Found(round_, name, *step.finding))
 
@@ -76,11 +69,23 @@ class Recorder:
     def _faults(self, rounds: int) -> list[Fault]:
         faults = []
         for partition in self._network.partitions:
-            who = ["+".join(group) for group in partition.groups]
+            who = [name for group in partition.groups for name in group]
             faults += [Fault(partition.start, "partition", who), Fault(partition.end, "heal", who)]
         for crash in self._network.crashes:
             faults += [Fault(crash.start, "crash", [crash.monitor]), Fault(crash.end, "restart", [crash.monitor])]
         return sorted((fault for fault in faults if fault.round <= rounds), key=lambda fault: fault.round)
+
+
+def _encoded(round_: int, name: str, monitor: object, step: _core.Step) -> Step:
+    """A turn with the encoding that a monitor sent away in it, else with the one that it has."""
+    for _, content in step.outbox:
+        if isinstance(content, _core.Encoding):
+            ehe = content.ehe
+            return Step(round_, name, ehe.start, ehe.end, ehe.entries(), ehe.nodes(), ehe.states(ehe.end))
+    if not isinstance(monitor, _core.DecentralMonitor) or (isinstance(monitor, _core.Migrant) and not monitor.active):
+        return Step(round_, name)
+    extent = monitor.extent
+    return Step(round_, name, extent.start, extent.end, extent.entries, extent.nodes, extent.states)
 
 
 def _until(message: Sent, rounds: int) -> Sent:

@@ -42,7 +42,7 @@ class Observed(msgspec.Struct, frozen=True):
 
 
 class Step(msgspec.Struct, frozen=True):
-    """A monitor that ran in a round, and the encoding that it had afterwards."""
+    """A monitor that ran in a round, and the encoding that it sent away then, or else has afterwards."""
 
     round: int
     monitor: str
@@ -84,10 +84,11 @@ class Found(msgspec.Struct, frozen=True):
 
 
 class Fault(msgspec.Struct, frozen=True):
-    """Something went wrong, or right again, as the network model wanted: a crash, a restart, a partition, its end."""
+    """Something went wrong, or right again, as the network model wanted."""
 
     round: int
     kind: str
+    """`crash` and `restart` of monitors; `partition`, which cuts off components, and `heal`."""
     who: list[str]
 
 

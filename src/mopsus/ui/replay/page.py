@@ -43,7 +43,7 @@ class ReplayPage:
             f"{recording.algorithm} · {len(recording.components)} components · {len(recording.monitors)} monitors",
         )
         with ui.row().classes("w-full no-wrap items-stretch gap-4"):
-            with ui.column().classes("grow gap-4").style("flex-basis: 62%; min-width: 0"):
+            with ui.column().classes("grow gap-4").style("flex-basis: 58%; min-width: 0"):
                 with ui.element("div").classes("m-card w-full"):
                     with ui.row().classes("items-center gap-3"):
                         self._where = ui.label().classes("text-lg m-round")
@@ -59,7 +59,7 @@ class ReplayPage:
                     ui.label("Messages").classes("m-title")
                     self._messages = ui.table(columns=_COLUMNS, rows=[], row_key="key").classes("w-full")
                     self._messages.props("flat dense hide-pagination :rows-per-page-options=[0]")
-            with ui.column().classes("gap-4").style("flex-basis: 38%; min-width: 0"):
+            with ui.column().classes("gap-4").style("flex-basis: 42%; min-width: 0"):
                 with ui.element("div").classes("m-card w-full"):
                     ui.label("Monitor").classes("m-title")
                     self._choice = ui.select(
