@@ -126,6 +126,25 @@ def test_rows_are_what_each_run_gives_by_itself(folder):
                     assert row[key] == outcome.measures[key]
 
 
+def test_a_run_of_an_experiment_is_what_the_command_runs(folder):
+    """Also if there are timestamps at which nobody observes anything."""
+    for trace in range(4):
+        run = generate_run(STANDARD["beta-2"], trace, default_components(2, 2), 12)
+        pauses = {number for number in range(12) if (number + trace) % 3}
+        paused = {name: [{} if n in pauses else event for n, event in enumerate(each)] for name, each in run.items()}
+        write_run(folder / "traces", trace, paused)
+    settings = SMALL.replace('{ profile = "normal", length = 20 }', '"traces"').replace("runs = 5", "runs = 4")
+    experiment = write(folder, settings)
+    assert run_missing(experiment, {}, 2).failures == ()
+    found = rows(experiment.results)
+    for spec, trace, algorithm in ((0, 0, "orch"), (1, 1, "migr"), (2, 2, "orch"), (2, 3, "migr")):
+        options = ["--spec", f"specs/{spec}.xml", "--traces", "traces", "--run", trace, "--algorithm", algorithm]
+        told = json.loads(mopsus(folder, "run", *options, "--limit", 25, "--json").stdout)
+        row = found["", f"specs/{spec}.xml", trace, algorithm]
+        for key in ("verdict", "verdict_time", "verdict_round", "msg_num", "msg_data", "eval_total"):
+            assert row[key] == told["measures"][key]
+
+
 def test_results_do_not_depend_on_who_runs_what(folder):
     one = write(folder, f'network = "loss=0.3,duplicate=0.2"\nresults = "one.db"\n{SMALL}')
     other = write(folder, f'network = "loss=0.3,duplicate=0.2"\nresults = "other.db"\n{SMALL}')

@@ -64,7 +64,7 @@ def run(
 
     from mopsus.decentral.algorithms import load_algorithm
     from mopsus.decentral.algorithms.algorithm import Task, set_up
-    from mopsus.decentral.algorithms.pauses import PAUSES, has_pauses
+    from mopsus.decentral.algorithms.pauses import has_pauses, options_for
     from mopsus.decentral.analysis.dependencies import refuse_cycles
     from mopsus.decentral.load import load_specification
     from mopsus.decentral.simulate.inputs import load_run, with_root
@@ -79,9 +79,7 @@ def run(
     specification = with_root(loaded.specification, root)
     if not allow_cycles:
         refuse_cycles(specification)
-    options = _options(option or [])
-    if PAUSES.keys() & chosen.defaults.keys() and has_pauses(observed):
-        options = {**dict.fromkeys(PAUSES, True), **options}
+    options = options_for(chosen, _options(option or []), has_pauses(observed))
     task = Task(specification, system, options)
     outcome = simulate(
         set_up(chosen, task),

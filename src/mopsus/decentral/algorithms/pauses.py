@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from mopsus.decentral.algorithms.algorithm import Option, Task
+from mopsus.decentral.algorithms.algorithm import Algorithm, Option, Task
 from mopsus.decentral.automaton import Automaton
 from mopsus.decentral.traces import Event
 
@@ -50,3 +50,8 @@ def with_pauses(automaton: Automaton, components: Iterable[str]) -> Automaton:
 def has_pauses(traces: Mapping[str, Sequence[Event]]) -> bool:
     """Is there a timestamp at which no component observes anything, before one of them ends?"""
     return any(not any(events) for events in zip(*traces.values(), strict=False))
+
+
+def options_for(algorithm: Algorithm, given: Mapping[str, Option], pauses: bool) -> Mapping[str, Option]:
+    """The options of an algorithm for traces that have pauses or not; what was given counts."""
+    return {**dict.fromkeys(PAUSES, True), **given} if pauses and PAUSES.keys() <= algorithm.defaults.keys() else given

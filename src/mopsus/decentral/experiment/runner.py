@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeAlias
 
 from mopsus.decentral.algorithms import load_algorithm
 from mopsus.decentral.algorithms.algorithm import Part, Task, set_up
+from mopsus.decentral.algorithms.pauses import has_pauses, options_for
 from mopsus.decentral.errors import DecentralError
 from mopsus.decentral.experiment.keep import Oracle, load_oracle, reason_against
 from mopsus.decentral.experiment.settings import Drawn, Experiment
@@ -37,6 +38,7 @@ class _Observed(NamedTuple):
 
     feed: Feed
     components: Components
+    pauses: bool
 
 
 class Runner:
@@ -66,8 +68,8 @@ class Runner:
         """What is measured of a run, by column."""
         series, system = self._series[key.series], self._load(key.spec).system
         known = None if system is None else tuple(system.components.items())
-        feed, components = self._observe(key.series, key.trace, known)
-        task, parts = self._setup(key.spec, key.alg, components)
+        feed, components, pauses = self._observe(key.series, key.trace, known)
+        task, parts = self._setup(key.spec, key.alg, components, pauses)
         points = Points([kind() for kind in self._groups])
         outcome = simulate(
             parts,
@@ -115,19 +117,18 @@ class Runner:
         if known is not None:  # files are counted, whatever components are called
             traces = dict(zip(dict(known), traces.values(), strict=True))
         system = system_of(traces) if known is None else System(dict(known))
-        return _Observed(feed_of(system, traces), tuple(system.components.items()))
+        return _Observed(feed_of(system, traces), tuple(system.components.items()), has_pauses(traces))
 
     def _profile(self, source: Drawn) -> Profile:
         given = source.profile if source.profile in STANDARD else str(self._experiment.folder / source.profile)
         profile = replace(load_profile(given), seed=source.seed)
         return inverted(profile) if source.invert else profile
 
-    def _setup_anew(self, spec: str, name: str, components: Components) -> tuple[Task, Sequence[Part]]:
-        loaded = self._load(spec)
-        task = Task(
-            loaded.specification, loaded.system or System(dict(components)), self._settings.options.get(name, {})
-        )
-        return task, set_up(self._algorithm(name), task)
+    def _setup_anew(self, spec: str, name: str, components: Components, pauses: bool) -> tuple[Task, Sequence[Part]]:
+        loaded, algorithm = self._load(spec), self._algorithm(name)
+        options = options_for(algorithm, self._settings.options.get(name, {}), pauses)
+        task = Task(loaded.specification, loaded.system or System(dict(components)), options)
+        return task, set_up(algorithm, task)
 
 
 def _seed(seed: int, key: RunKey) -> int:
