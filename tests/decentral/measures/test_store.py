@@ -60,9 +60,22 @@ def test_results_are_of_one_experiment(tmp_path):
         store.claim({"small": "1"})
     with Store(path) as store:
         store.claim({"small": "1", "large": "2"})
+    with Store(path) as store:
         store.claim({"large": "2"})
-        with pytest.raises(DecentralError, match="other settings"):
-            store.claim({"small": "2"})
+    with Store(path) as store, pytest.raises(DecentralError, match="other settings"):
+        store.claim({"small": "2"})
+    assert [each.name for each in tmp_path.iterdir()] == ["r.db"]
+
+
+def test_only_one_process_adds_results(tmp_path):
+    path = tmp_path / "r.db"
+    with Store(path) as store:
+        store.claim({"": "1"})
+        with Store(path) as other, pytest.raises(DecentralError, match="another process is writing"):
+            other.claim({"": "1"})
+        store.write([(ONE, {"n": 1})])
+    with Store(path) as store:
+        store.claim({"": "1"})
 
 
 def test_parquet_has_the_same_rows(tmp_path):

@@ -6,11 +6,12 @@ together is written together, so that a database has whole runs only, whenever i
 
 from __future__ import annotations
 
+import fcntl
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 from mopsus.decentral.errors import DecentralError
 from mopsus.decentral.measures.points import Value
@@ -46,6 +47,8 @@ class Store:
 
     def __init__(self, path: Path, *, must_exist: bool = False) -> None:
         self._path = path
+        self._lock_path = path.with_name(f"{path.name}.lock")
+        self._lock: IO[bytes] | None = None
         if must_exist and not path.is_file():
             raise DecentralError(f"there are no results {path}", code="DECENTRAL-082")
         try:
@@ -61,6 +64,9 @@ class Store:
     def close(self) -> None:
         """Let go of the file."""
         self._connection.close()
+        if self._lock is not None:
+            self._lock_path.unlink(missing_ok=True)
+            self._lock.close()
 
     def __enter__(self) -> Store:
         return self
@@ -115,8 +121,15 @@ class Store:
         return found
 
     def claim(self, identities: Mapping[str, str]) -> None:
-        """Say what the results of each series depend on. `DecentralError` if there are some that depend on other
-        things."""
+        """Be the only one who adds results, and say what those of each series depend on. `DecentralError` if another
+        process adds some, or if there are some that depend on other things."""
+        self._lock = self._lock_path.open("wb")
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # which ends with the process, however that ends
+        except OSError:
+            self._lock.close()
+            self._lock = None
+            raise DecentralError(f"another process is writing results to {self._path}", code="DECENTRAL-082") from None
         before = dict(self._connection.execute("SELECT series, identity FROM experiment").fetchall())
         for series, identity in identities.items():
             if before.get(series, identity) != identity:
