@@ -152,6 +152,7 @@ void add_decentral(nb::module_& module) {
     add_memory(module);
     add_ehe(module);
     add_decentral_monitors(module);
+    add_node(module);
     add_simulation(module);
 }
 

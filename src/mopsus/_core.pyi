@@ -450,6 +450,21 @@ class Migrant(Encoder):
     @property
     def active(self) -> bool: ...
 
+class Node(DecentralMonitor):
+    def __init__(
+        self,
+        *,
+        automaton: Automaton,
+        references: Sequence[tuple[int, int]],
+        receivers: Sequence[int],
+        respawns: bool = True,
+        one_by_one: bool = False,
+        root: bool = False,
+        report: bool = False,
+        hold: bool = False,
+        relay: bool = False,
+    ) -> None: ...
+
 class Feed:
     def __init__(self, propositions: Sequence[int], length: int, held: bool = False) -> None: ...
     def add(self, component: int, time: int, proposition: int, value: bool) -> None: ...

@@ -1,0 +1,69 @@
+// A monitor of a decentralized specification: it reads what its component observes and what other monitors find, and tells those
+// that refer to it what it finds.
+//
+// Whoever refers to it at a timestamp wants to know what it finds if it is started there. It tells that by itself, as soon as it is sure, until nobody
+// needs it any more. A verdict that got lost leaves those unknown that depend on it.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "mopsus/decentral/instances.hpp"
+
+namespace mopsus::decentral {
+
+class Node final : public Monitor {
+public:
+    struct Settings {
+        // Inputs that are verdicts, and whose; all others are observed at its component.
+        std::vector<std::pair<Input, Address>> references;
+        // Whom it tells its verdicts.
+        std::vector<Address> receivers;
+        // It is asked at all timestamps, not only at the first.
+        bool respawns = true;
+        // Its instances wait for each other.
+        bool one_by_one = false;
+        // Its verdict at the first timestamp is that of the specification; if it is asked at no other one, that ends the run.
+        bool root = false;
+        // Its verdicts are wanted as they are found, even if nobody refers to it.
+        bool report = false;
+        // What it observes stays as it is until it observes something else.
+        bool hold = false;
+        // It passes on verdicts, also of timestamps at which its component observes nothing.
+        bool relay = false;
+    };
+
+    // `Error` if there is no such input, or two are verdicts of the same monitor.
+    Node(std::shared_ptr<const Automaton> automaton, Settings settings);
+
+    Step step(Time time, const Memory& seen, std::span<const Letter> inbox) override;
+    bool holds() const override { return settings_.hold; }
+    Time length() const override { return instances_->end() - instances_->known(); }
+    Extent extent() const override;
+    std::vector<Atom> missing() const override { return instances_->missing(); }
+
+private:
+    // What an input was observed to be last, and up to when that is known to all instances.
+    struct Held {
+        bool value = false;
+        Time until = 0;
+    };
+
+    void observe(const Memory& seen);
+    void hold(Time time, const Memory& seen);
+    void receive(const Letter& letter);
+    void tell(Step& step);
+    void release(Step& step);
+
+    Settings settings_;
+    std::size_t inputs_;
+    // By monitor, the input that is its verdict.
+    std::vector<Input> told_by_;
+    std::vector<std::optional<Held>> held_;
+    std::unique_ptr<Instances> instances_;
+    bool found_ = false;
+    bool released_ = false;
+};
+
+}  // namespace mopsus::decentral

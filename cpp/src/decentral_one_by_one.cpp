@@ -1,0 +1,41 @@
+#include "mopsus/decentral/one_by_one.hpp"
+
+#include <algorithm>
+
+namespace mopsus::decentral {
+
+void OneByOne::extend(Time time) { end_ = std::max(end_, time); }
+
+void OneByOne::learn(Interval interval, Input input, bool value) {
+    extend(interval.last);
+    for (Time time = std::max(interval.first, start_); time <= interval.last; ++time) memory_.add({{time, input}, value});
+}
+
+void OneByOne::conclude(Step& step) {
+    const Ehe::Counters before = ehe_.counters();
+    while (start_ <= end_ && (respawns_ || !first_found_)) {
+        const Truth truth = resolve(step);
+        if (truth == Truth::Unknown) {
+            step.dropped += ehe_.drop_resolved();
+            break;
+        }
+        step.answers.push_back({start_, start_, truth == Truth::True});
+        if (!first_found_) first_found_ = ehe_.resolved();
+        ehe_.reset(start_);
+        memory_.drop(start_++);
+    }
+    step.work = {ehe_.counters().evaluations - before.evaluations, ehe_.counters().simplifications - before.simplifications};
+}
+
+// What the present instance finds.
+Truth OneByOne::resolve(Step& step) {
+    while (ehe_.end() < end_) ehe_.tick();
+    for (const Observation& observation : memory_.after(ehe_.start())) ehe_.learn(observation);
+    for (;;) {
+        const Time known = ehe_.resolved();
+        if (const Truth truth = ehe_.verdict(known); truth != Truth::Unknown || !ehe_.resolve()) return truth;
+        step.resolutions.push_back({known, ehe_.resolved()});
+    }
+}
+
+}  // namespace mopsus::decentral
