@@ -25,6 +25,8 @@ Node::Node(std::shared_ptr<const Automaton> automaton, Settings settings)
         if (told_by_[monitor] != kNothing) throw Error("two inputs are verdicts of monitor " + std::to_string(monitor));
         told_by_[monitor] = input;
     }
+    for (Input input = 0; input < inputs_; ++input)
+        if (std::find(told_by_.begin(), told_by_.end(), input) == told_by_.end()) observed_.push_back(input);
 }
 
 Extent Node::extent() const {
@@ -56,18 +58,17 @@ void Node::observe(const Memory& seen) {
 }
 
 void Node::hold(Time time, const Memory& seen) {
+    const auto learn_until = [&](Input input, Time until) {
+        Held& held = held_[input];
+        if (held.until < until) instances_->learn({held.until + 1, until}, input, held.value);
+        held.until = std::max(held.until, until);
+    };
     for (const auto& [atom, value] : seen.observations()) {
         if (atom.input >= inputs_) continue;
-        std::optional<Held>& held = held_[atom.input];
-        if (held && held->until + 1 < atom.time) instances_->learn({held->until + 1, atom.time - 1}, atom.input, held->value);
-        held = Held{value, atom.time - 1};
+        learn_until(atom.input, atom.time - 1);
+        held_[atom.input].value = value;
     }
-    for (Input input = 0; input < inputs_; ++input) {
-        std::optional<Held>& held = held_[input];
-        if (!held || held->until >= time) continue;
-        instances_->learn({held->until + 1, time}, input, held->value);
-        held->until = time;
-    }
+    for (const Input input : observed_) learn_until(input, time);
 }
 
 void Node::receive(const Letter& letter) {

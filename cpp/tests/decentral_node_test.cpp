@@ -248,6 +248,9 @@ TEST(decentral_nodes_that_are_roots) {
     const Step found = stream.step(3, seen(1, 0, true), both);
     REQUIRE(!found.stop && found.finding && (found.answers == std::vector<Verdict>{{1, 3, true}}));
     REQUIRE((stream.step(9, seen(8, 0, false), {}).answers == std::vector<Verdict>{{8, 9, false}}));
+    // It was false before it was observed at all.
+    Node quiet(conjunction(), {.references = {{1, 0}}, .receivers = {}, .report = true, .hold = true});
+    REQUIRE((quiet.step(9, seen(8, 0, true), {}).answers == std::vector<Verdict>{{1, 7, false}}));
     REQUIRE(stream.step(9, seen(8, kNothing, false), {}).answers.empty());
 }
 

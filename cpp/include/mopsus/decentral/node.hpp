@@ -28,7 +28,7 @@ public:
         bool root = false;
         // Its verdicts are wanted as they are found, even if nobody refers to it.
         bool report = false;
-        // What it observes stays as it is until it observes something else.
+        // What it observes is false at first, and stays as it is until it observes something else.
         bool hold = false;
         // It passes on verdicts, also of timestamps at which its component observes nothing.
         bool relay = false;
@@ -44,7 +44,7 @@ public:
     std::vector<Atom> missing() const override { return instances_->missing(); }
 
 private:
-    // What an input was observed to be last, and up to when that is known to all instances.
+    // What an input was observed to be last, and up to when instances know it.
     struct Held {
         bool value = false;
         Time until = 0;
@@ -60,7 +60,9 @@ private:
     std::size_t inputs_;
     // By monitor, the input that is its verdict.
     std::vector<Input> told_by_;
-    std::vector<std::optional<Held>> held_;
+    // All other inputs.
+    std::vector<Input> observed_;
+    std::vector<Held> held_;
     std::unique_ptr<Instances> instances_;
     bool found_ = false;
     bool released_ = false;

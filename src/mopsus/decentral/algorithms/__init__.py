@@ -15,6 +15,8 @@ BUILT_IN = {
     "orch": "orchestration:Orchestration",
     "migr": "migration:EarliestObligation",
     "migrr": "migration:RoundRobin",
+    "chor": "choreography:Choreography",
+    "general": "general:General",
 }
 
 

@@ -153,6 +153,18 @@ def _migrant(part: Part) -> _core.DecentralMonitor:
     )
 
 
+def _node(part: Part) -> _core.DecentralMonitor:
+    settings = dict(part.settings)
+    references = settings.pop("references")
+    receivers = settings.pop("receivers")
+    return _core.Node(
+        automaton=_automaton(part),
+        references=[(part.inputs.index(name), part.peers.index(peer)) for name, peer in references.items()],
+        receivers=[part.peers.index(peer) for peer in receivers],
+        **settings,
+    )
+
+
 def _automaton(part: Part) -> _core.Automaton:
     if part.automaton is None:
         raise AlgorithmError(f"part '{part.name}' has no automaton")
@@ -163,5 +175,6 @@ _KINDS: Mapping[str, Callable[[Part], _core.DecentralMonitor]] = {
     "orchestrator": _orchestrator,
     "forwarder": _forwarder,
     "migrant": _migrant,
+    "node": _node,
 }
 """The kinds of monitors in the core."""

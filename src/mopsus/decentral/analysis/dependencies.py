@@ -38,6 +38,17 @@ def refuse_cycles(specification: Specification) -> None:
         )
 
 
+def closure(names: Iterable[str], graph: Graph) -> frozenset[str]:
+    """These monitors, and all that can be reached from them."""
+    reached = set(names)
+    stack = list(reached)
+    while stack:
+        for other in graph[stack.pop()] - reached:
+            reached.add(other)
+            stack.append(other)
+    return frozenset(reached)
+
+
 def dependencies_first(graph: Graph) -> tuple[str, ...]:
     """All monitors, each after those that it depends on; in a circle, in some order."""
     done: dict[str, None] = {}

@@ -6,11 +6,11 @@ from the component of every sender to that of its receiver.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from mopsus.decentral.analysis.dependencies import dependencies
+from mopsus.decentral.analysis.dependencies import closure, dependencies
 from mopsus.decentral.errors import DecentralError
 from mopsus.decentral.specification import Specification
 from mopsus.decentral.system import System
@@ -91,7 +91,7 @@ class _Search:
 
     def _domains(self, free: Sequence[str], placed: Mapping[str, str]) -> dict[str, list[str]]:
         """For each monitor, the components that fit all pinned monitors that it reaches or is reached from."""
-        below = {name: _closure(name, self._network) for name in self._network}
+        below = {name: closure([name], self._network) for name in self._network}
         return {
             name: [
                 component
@@ -145,19 +145,9 @@ class _Search:
         return total
 
 
-def _closure(start: str, network: Network) -> Collection[str]:
-    reached = {start}
-    stack = [start]
-    while stack:
-        for other in network[stack.pop()] - reached:
-            reached.add(other)
-            stack.append(other)
-    return reached
-
-
 def _obstacle(network: Network, system: System, pins: Mapping[str, str]) -> str:
     for name, component in pins.items():
-        for other in sorted(_closure(name, network)):
+        for other in sorted(closure([name], network)):
             if other in pins and pins[other] not in system.costs[component]:
                 return (
                     f"verdicts of '{name}' on '{component}' are needed by '{other}' on '{pins[other]}', "

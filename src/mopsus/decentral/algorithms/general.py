@@ -1,0 +1,94 @@
+"""Decentralized specifications as they are given: each monitor runs on its component, and tells its verdicts to those
+that refer to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import ClassVar
+
+from mopsus.decentral.algorithms.algorithm import Algorithm, AlgorithmError, Option, Part, Task
+from mopsus.decentral.algorithms.nodes import Placed, node_parts
+from mopsus.decentral.analysis.dependencies import closure, dependencies
+from mopsus.decentral.analysis.placement import place
+from mopsus.decentral.errors import DecentralError
+from mopsus.decentral.specification import Monitor, Specification
+from mopsus.decentral.system import System
+from mopsus.logics.text import suggestion
+
+
+class General(Algorithm):
+    """Each monitor is started anew at each timestamp, and tells what it finds as soon as it is sure.
+
+    What the root finds when it is started at the first timestamp is the verdict, and ends the run. With `watch`, runs
+    go on to the end, and the verdicts at all timestamps are reported: of `all` monitors, of the `tops` that no
+    other one refers to, or of those named, with commas between them. `hold` says that monitors are told changes only.
+    """
+
+    defaults: ClassVar[Mapping[str, Option]] = {"respawn": "parallel", "watch": "", "hold": False}
+
+    def setup(self, task: Task) -> Sequence[Part]:
+        """The root and the monitors watched, with all that they depend on."""
+        specification = task.specification
+        watched = _watched(specification, str(task.options["watch"]))
+        root = _root(specification, required=not watched)
+        wanted = closure([*watched, *([root] if root else [])], dependencies(specification))
+        monitors = {
+            name: replace(monitor, references=monitor.dependencies)
+            for name, monitor in specification.monitors.items()
+            if name in wanted
+        }
+        _check_local(monitors, task.system)
+        places = place(Specification(monitors, root), task.system).components
+        return node_parts(
+            [
+                Placed(
+                    monitor,
+                    places[name],
+                    respawns=bool(watched) or name != root,
+                    root=name == root,
+                    report=name in watched,
+                )
+                for name, monitor in monitors.items()
+            ],
+            task.system,
+            respawn=task.options["respawn"],
+            hold=bool(task.options["hold"]),
+        )
+
+
+def _watched(specification: Specification, text: str) -> frozenset[str]:
+    if text in ("all", "tops"):
+        return frozenset(specification.monitors if text == "all" else specification.tops)
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    for name in names:
+        if name not in specification.monitors:
+            raise AlgorithmError(
+                f"there is no monitor '{name}' to watch",
+                hint=suggestion(name, specification.monitors),
+                code="DECENTRAL-052",
+            )
+    return frozenset(names)
+
+
+def _root(specification: Specification, *, required: bool) -> str | None:
+    """None if it is not clear which one it is, and need not be."""
+    try:
+        return specification.root
+    except DecentralError:
+        if required:
+            raise
+        return None
+
+
+def _check_local(monitors: Mapping[str, Monitor], system: System) -> None:
+    """A specification of one monitor may read what it likes, but not here."""
+    for monitor in monitors.values():
+        owners = sorted({system.owners[name] for name in monitor.propositions if name in system.owners})
+        if len(owners) > 1:
+            raise DecentralError(
+                f"monitor '{monitor.id}' is about {' and '.join(map(repr, owners))}, but can be on one component only",
+                hint="let the algorithm 'chor' split it, or make a monitor on each component and refer to it with @",
+                code="DECENTRAL-022",
+                place=monitor.span,
+            )
