@@ -42,6 +42,7 @@ BENCHMARKS = (
     "ltl",
     "mtl",
     "ehe",
+    "rounds",
     "memory",
     "churn",
     "ablations",
