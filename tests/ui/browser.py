@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 import pytest
 
-PATIENCE_S = 20
+PATIENCE_S = 60
 """How long something may take to appear before a test gives up: a bound on failure, not a wait."""
 
 _POLL = """new Promise((resolve) => {

@@ -88,7 +88,7 @@ def recordings(draw, rounds=8):
         steps=sorted(
             draw(
                 st.lists(
-                    st.builds(Step, numbers, names, nodes=st.integers(0, 9)),
+                    st.builds(Step, numbers, names, entries=st.integers(0, 9)),
                     max_size=20,
                     unique_by=lambda step: (step.round, step.monitor),
                 )

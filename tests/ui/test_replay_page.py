@@ -139,6 +139,12 @@ def test_the_automaton_of_the_chosen_monitor_is_drawn_with_its_states(page):
     shows(page, "State known up to timestamp 2, encoded up to 3: 5 entries, 4 nodes.")
     found = page.value(f"(() => {{ const found = {marked}; return found.length === 2 && found; }})()")
     assert found == ["q1 [?]", "q2 [false]"]
+    width = "document.querySelector('.m-automaton svg').getBoundingClientRect().width"
+    small = page.now(width)
+    page.click(".m-automaton")
+    assert page.value(f"{width} > {small} && {width}") > 1.5 * small
+    page.click(".m-automaton")
+    page.value(f"{width} === {small}")
     page.click("[data-monitor=lamp]")
     shows(page, "It has no automaton.")
     page.value("document.querySelector('.chosen[data-monitor=lamp]')")

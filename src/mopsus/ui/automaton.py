@@ -18,6 +18,7 @@ class AutomatonView:
 
     def __init__(self) -> None:
         self._diagram = ui.mermaid("stateDiagram-v2\n").classes("w-full m-automaton m-drawing")
+        self._diagram.on("click", js_handler="(event) => event.currentTarget.classList.toggle('m-large')")
         self._marks = ui.html(sanitize=False)
         self._diagram.set_visibility(False)
         self._words = ui.label().classes("text-sm")

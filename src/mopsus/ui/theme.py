@@ -20,6 +20,10 @@ body { background: var(--m-page); color: var(--m-text); }
 .m-title { font-size: 0.8rem; letter-spacing: 0.05em; text-transform: uppercase; color: var(--m-faint); }
 .m-verdict { font-weight: 600; padding: 2px 10px; border-radius: 12px; color: white; background: var(--m-kind-0); }
 .body--dark .m-drawing { background: #eceff1; border-radius: 6px; }
+.m-automaton { cursor: zoom-in; }
+.m-automaton.m-large { cursor: zoom-out; position: fixed; inset: 3vh 3vw; width: 94vw; z-index: 9000; padding: 16px;
+        background: #eceff1; border-radius: 8px; box-shadow: 0 0 40px #0008; }
+.m-automaton.m-large svg { max-width: 100% !important; height: 100%; }
 .m-verdict-true { background: #2e7d32; } .m-verdict-false { background: #c62828; }
 """
 

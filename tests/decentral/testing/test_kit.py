@@ -34,6 +34,16 @@ def test_migration_with_several_active_monitors_that_send_again(name):
     check_algorithm(Widely(), runs=RUNS, seed=SEED, options={"patience": 4})
 
 
+def test_choreography_finds_the_verdict_of_a_formula_or_none():
+    checked = check_algorithm(load_algorithm("chor"), runs=RUNS, seed=SEED, complete=False)
+    assert checked.found > RUNS // 3
+
+
+def test_monitors_that_refer_to_each_other_find_what_references_mean():
+    checked = check_algorithm(load_algorithm("general"), runs=RUNS, seed=SEED, references=True)
+    assert checked.found > RUNS // 3
+
+
 class Told(Algorithm):
     """The last monitor is told everything, and concludes."""
 

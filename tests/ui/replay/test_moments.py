@@ -52,18 +52,18 @@ def test_the_chart_has_the_size_of_every_round(recording):
     for name in MONITORS:
         size = 0
         for now in range(1, recording.rounds + 1):
-            size = next((s.nodes for s in recording.steps if (s.round, s.monitor) == (now, name)), size)
-            shown = [nodes for when, nodes in lines.get(name, []) if when <= now]
+            size = next((s.entries for s in recording.steps if (s.round, s.monitor) == (now, name)), size)
+            shown = [entries for when, entries in lines.get(name, []) if when <= now]
             assert (shown or [0])[-1] == size
 
 
 def test_a_long_line_keeps_its_peaks():
-    nodes = [number % 7 + 100 * (number == 31_415) for number in range(1, 40_000)]
-    steps = [Step(number, "main", nodes=size, states=[0]) for number, size in enumerate(nodes, 1)]
+    sizes = [number % 7 + 100 * (number == 31_415) for number in range(1, 40_000)]
+    steps = [Step(number, "main", entries=size, states=[0]) for number, size in enumerate(sizes, 1)]
     long = msgspec.structs.replace(light(), rounds=40_000, steps=steps)
     (line,) = growth_lines(long).values()
     assert len(line) <= MOST_POINTS
-    assert max(size for _, size in line) == max(nodes)
+    assert max(size for _, size in line) == max(sizes)
 
 
 def test_a_round_is_marked_in_the_chart():

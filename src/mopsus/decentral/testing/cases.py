@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from random import Random
 
@@ -15,7 +15,7 @@ from mopsus.decentral.synthesis import REFERENCE
 from mopsus.decentral.system import System
 from mopsus.decentral.testing.semantics import run_centralized, run_decentralized
 from mopsus.decentral.traces import Trace, default_components, format_event
-from mopsus.logics.temporal.syntax import Formula, Op, print_formula
+from mopsus.logics.temporal.syntax import Formula, Op, events_of, print_formula
 
 OPERATORS: Mapping[Op, float] = {
     **PRIORITIES,
@@ -99,8 +99,13 @@ class Case:
             for name, formula in self.formulas.items()
         ]
         lines += [f"{name} observes {' > '.join(map(format_event, trace))}" for name, trace in self.traces.items()]
-        lines += [f"{self.network}, crashes {self.crashes}, seed {self.seed}"]
-        return "\n".join(lines)
+        faults = [
+            f"{each.name} {getattr(self.network, each.name)}"
+            for each in fields(Network)
+            if getattr(self.network, each.name) != each.default
+        ]
+        faults += [f"monitor {number} is down from {start} to before {end}" for start, end, number in self.crashes]
+        return "\n".join([*lines, f"network: {', '.join(faults) or 'as it should be'}; seed {self.seed}"])
 
     def simpler(self) -> Iterator[Case]:
         """The same with a little less to it, the simplest first."""
@@ -118,6 +123,15 @@ class Case:
         for name, formula in self.formulas.items():
             for part in formula.parts:
                 yield replace(self, formulas={**self.formulas, name: part})
+        if len(self.formulas) == 1 and not self.network.partitions:
+            for name in self.system.components:
+                yield from self._without(name)
+
+    def _without(self, component: str) -> Iterator[Case]:
+        """The same without a component that the formula says nothing about."""
+        left = {name: own for name, own in self.system.components.items() if name != component}
+        if left and events_of(self.formulas[ROOT]).isdisjoint(self.system.components[component]):
+            yield replace(self, system=System(left), traces={name: self.traces[name] for name in left})
 
 
 def draw_cases(count: int, *, seed: int, references: bool = False, faults: bool = True) -> Iterator[Case]:

@@ -63,7 +63,8 @@ def check_algorithm(
         try:
             verdict = check_case(algorithm, case, complete=complete, options=options)
         except WrongVerdictError as error:
-            raise _simplest(algorithm, error, complete, options) from error.__cause__
+            simplest = _simplest(algorithm, error, complete, options)
+            raise simplest from simplest.__cause__
         found += verdict is not None
         unknown += case.expected is None
     return Checked(runs, found, unknown)

@@ -14,13 +14,15 @@ MOST_POINTS = 1000
 
 
 def growth_lines(recording: Recording) -> dict[str, list[tuple[int, int]]]:
-    """By monitor, the rounds in which its encoding had another size than before, with its nodes."""
+    """By monitor, the rounds in which its encoding had another size than before, with its entries."""
     lines: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for step in recording.steps:
         line = lines[step.monitor]
-        if step.nodes != (line[-1][1] if line else 0):
-            line.append((step.round, step.nodes))
-    largest = sorted((name for name in lines if lines[name]), key=lambda name: -max(nodes for _, nodes in lines[name]))
+        if step.entries != (line[-1][1] if line else 0):
+            line.append((step.round, step.entries))
+    largest = sorted(
+        (name for name in lines if lines[name]), key=lambda name: -max(entries for _, entries in lines[name])
+    )
     return {name: _thinned(lines[name]) for name in largest[:MOST_LINES]}
 
 

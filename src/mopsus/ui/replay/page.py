@@ -8,7 +8,7 @@ from mopsus.decentral.simulate.recording import Recording
 from mopsus.ui.automaton import AutomatonView
 from mopsus.ui.replay.growth import growth_chart, mark_round
 from mopsus.ui.replay.moments import Moment, Moments
-from mopsus.ui.replay.picture import STYLE, Layout, draw_moment
+from mopsus.ui.replay.picture import STYLE, Layout, draw_moment, entries_of
 from mopsus.ui.theme import VerdictChip, apply_theme, top_bar
 
 SPEEDS = {number: f"{number} rounds/s" for number in (1, 2, 5, 20)}
@@ -69,7 +69,7 @@ class ReplayPage:
                     self._size = ui.label().classes("text-sm m-size")
                     self._automaton = AutomatonView()
                 with ui.element("div").classes("m-card w-full"):
-                    ui.label("Nodes of encodings, by round").classes("m-title")
+                    ui.label("Entries of encodings, by round").classes("m-title")
                     self._chart = ui.echart(growth_chart(recording)).classes("w-full h-56 m-growth m-drawing")
         self._build_controls()
 
@@ -166,7 +166,7 @@ class ReplayPage:
             ""
             if step is None or not step.states
             else f"State known up to timestamp {step.start}, encoded up to {step.end}: "
-            f"{step.entries} entries, {step.nodes} nodes."
+            f"{entries_of(step)}, {step.nodes} node{'s' * (step.nodes != 1)}."
         )
         self._automaton.show(
             None if self._chosen is None else self._automata[self._chosen], () if step is None else step.states

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from mopsus.decentral.simulate.recording import Recording, Sent
+from mopsus.decentral.simulate.recording import Recording, Sent, Step
 from mopsus.ui.replay.moments import Moment
 
 WIDTH, HEAD, ROW = 190, 46, 26
@@ -72,7 +72,9 @@ class Layout:
         self.corners = _corners(list(self.monitors), self._tall)
         """The left upper corner of each component's box."""
         self.width = max((corner.x for corner in self.corners.values()), default=0) + WIDTH + 20
-        self.height = max((corner.y for corner in self.corners.values()), default=0) + self._tall + 20
+        self.height = (
+            max((corner.y for corner in self.corners.values()), default=0) + self._tall + 50
+        )  # for bent arrows
         self.places = {
             name: Point(self.corners[component].x + WIDTH / 2, self.corners[component].y + HEAD + ROW * (row + 0.4))
             for component, names in self.monitors.items()
@@ -99,6 +101,11 @@ def draw_moment(layout: Layout, moment: Moment, chosen: str | None = None) -> st
         parts.append(f'<text x="10" y="{layout.height - 4:g}">and {left} messages more</text>')
     size = f'viewBox="0 0 {layout.width:g} {layout.height:g}"'
     return f'<svg class="m-net" xmlns="http://www.w3.org/2000/svg" {size}>{HEADS}{"".join(parts)}</svg>'
+
+
+def entries_of(step: Step) -> str:
+    """How large the encoding of a monitor is, in words."""
+    return f"{step.entries} {'entry' if step.entries == 1 else 'entries'}"
 
 
 def _corners(components: Sequence[str], tall: float) -> dict[str, Point]:
@@ -136,7 +143,7 @@ def _monitor(layout: Layout, moment: Moment, name: str, chosen: bool) -> str:
     states = {"ran": name in moment.ran, "down": name in moment.down, "chosen": chosen}
     classes = " ".join(("monitor", *(state for state, holds in states.items() if holds)))
     step = moment.steps.get(name)
-    size = f"{step.nodes} nodes" if step is not None and step.states else ""
+    size = entries_of(step) if step is not None and step.states else ""
     found = [each.verdict for each in moment.findings if each.monitor == name]
     word = "" if not found else "true" if found[-1] else "false"
     left, top = place.x - WIDTH / 2 + 8, place.y - ROW / 2 + 2
