@@ -1,7 +1,7 @@
 """A relay that makes a bus worse, for tests: it stands between hosts and a NATS server, and knows what a message is.
 
 Hosts connect to the relay as if it were the server. Messages to a host are lost, doubled, late and out of order as
-chance decides, which begins with a seed. In times of partition everything, in both directions, waits until it is over.
+chance decides, which begins with a seed. In a partition everything, in both directions, waits until it is over.
 """
 
 from __future__ import annotations
@@ -23,8 +23,6 @@ class Faults(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     double: float = 0.0
     delay: tuple[float, float] = (0.0, 0.0)
     """A message is late by a time between these; so one may overtake another."""
-    partitions: tuple[tuple[float, float], ...] = ()
-    """From when to when, after the relay has started, nothing comes through."""
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -33,9 +31,9 @@ class Faults(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 raise BusError(f"{chance} is no chance of {what}", hint="from 0 to 1", code="BUS-005")
         if self.loss == 1:
             raise BusError("a relay that loses everything is none", code="BUS-005")
-        for first, last in (self.delay, *self.partitions):
-            if not 0 <= first <= last < float("inf"):
-                raise BusError(f"{first} to {last} is no stretch of time", code="BUS-005")
+        least, most = self.delay
+        if not 0 <= least <= most < float("inf"):
+            raise BusError(f"a message cannot be late by {least} to {most} s", code="BUS-005")
 
 
 class Relay:
@@ -45,14 +43,21 @@ class Relay:
         self._server = server
         self._faults = faults
         self._chance = random.Random(faults.seed)
-        self._started = 0.0
+        self._joined = asyncio.Event()
+        self._joined.set()
         self._late: set[asyncio.Task[None]] = set()
 
     async def listen(self, address: str, port: int) -> int:
         """Begin; which port it is, as 0 means any."""
-        self._started = asyncio.get_running_loop().time()
         listening = await asyncio.start_server(self._connect, address, port)
         return int(listening.sockets[0].getsockname()[1])
+
+    def toggle(self) -> None:
+        """Begin a partition, or end it."""
+        if self._joined.is_set():
+            self._joined.clear()
+        else:
+            self._joined.set()
 
     async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -74,7 +79,7 @@ class Relay:
     async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """From a host to the server, as it is."""
         while data := await reader.read(PIECE):
-            await self._joined()
+            await self._joined.wait()
             writer.write(data)
             await writer.drain()
 
@@ -83,7 +88,7 @@ class Relay:
         while line := await reader.readline():
             words = line.split()
             if words[:1] != [b"MSG"]:
-                await self._joined()
+                await self._joined.wait()
                 writer.write(line)
                 continue
             message = line + await reader.readexactly(int(words[-1]) + 2)
@@ -99,13 +104,6 @@ class Relay:
 
     async def _send(self, message: bytes, writer: asyncio.StreamWriter) -> None:
         await asyncio.sleep(self._chance.uniform(*self._faults.delay))
-        await self._joined()
+        await self._joined.wait()
         if not writer.is_closing():
             writer.write(message)
-
-    async def _joined(self) -> None:
-        """Wait for the end of a partition."""
-        for first, last in self._faults.partitions:
-            now = asyncio.get_running_loop().time() - self._started
-            if first <= now < last:
-                await asyncio.sleep(last - now)

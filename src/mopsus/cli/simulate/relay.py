@@ -26,22 +26,18 @@ def relay(
     delay: Annotated[
         tuple[float, float], typer.Option(help="It is late by a time between these.", metavar="SECONDS SECONDS")
     ] = (0.0, 0.0),
-    partition: Annotated[
-        list[str] | None,
-        typer.Option(help="Nothing comes through from then to then, in seconds after the start.", metavar="FROM-TO"),
-    ] = None,
     seed: Seed = 0,
 ) -> int:
     """Stand between hosts and a NATS server, and lose, double, delay and reorder what the hosts are sent.
 
-    Hosts that connect to the relay instead of the server show what a deployment is worth in a bad network. It ends with
-    Ctrl-C or SIGTERM.
+    Hosts that connect to the relay instead of the server show what a deployment is worth in a bad network. SIGUSR1
+    begins a partition, in which nothing comes through, or ends it. Ctrl-C or SIGTERM ends the relay.
 
     `mopsus simulate relay --bus nats://127.0.0.1:4222 --listen 127.0.0.1:4223 --loss 0.1 --delay 0 0.05`
     """
     from mopsus.bus.relay import Faults
 
-    faults = Faults(loss, double, delay, tuple(map(_stretch, partition or ())), seed)
+    faults = Faults(loss, double, delay, seed)
     asyncio.run(_serve(bus, listen, faults))
     return 0
 
@@ -56,14 +52,8 @@ async def _serve(bus: str, listen: str, faults: Faults) -> None:
     ended = asyncio.Event()
     for each in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(each, ended.set)
-    listening = await Relay(server_address(bus), faults).listen(address, int(port))
+    relay = Relay(server_address(bus), faults)
+    asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, relay.toggle)
+    listening = await relay.listen(address, int(port))
     print(f"mopsus: relay at nats://{address}:{listening}", file=sys.stderr, flush=True)
     await ended.wait()
-
-
-def _stretch(text: str) -> tuple[float, float]:
-    first, _, last = text.partition("-")
-    try:
-        return float(first), float(last)
-    except ValueError:
-        raise CommandError(f"'{text}' is no stretch of time", hint="such as 1.5-3", code="CLI-005") from None

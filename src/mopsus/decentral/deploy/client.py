@@ -99,8 +99,9 @@ class Client:
         self._bus = bus
         self._deployment = deployment
         self._settings = deployment.settings
-        session = secrets.token_hex(16)
-        self._office = Office(session, subject_of_client(session))
+        self.session = secrets.token_hex(16)
+        """What the run is called, and the journals that hosts keep of it."""
+        self._office = Office(self.session, subject_of_client(self.session))
         self._names = {subject_of_host(name): name for name in deployment.components}
         self._arrived: deque[Frame] = deque()
         self._wake = asyncio.Event()
@@ -212,8 +213,9 @@ class Client:
                 outcome.end = "over"
                 outcome.monitor = outcome.monitor or monitor
                 self._stop()
-            case Finished(turns, times, measures):
+            case Finished(pid, turns, times, measures):
                 self._finished.add(name)
+                self._note_process(name, pid)
                 outcome.hosts[name].turns = turns
                 outcome.hosts[name].times = times
                 outcome.measures = dict(Counter(outcome.measures) + Counter(measures))
@@ -228,10 +230,8 @@ class Client:
 
     def _note(self, name: str, status: Status) -> None:
         """An answer to a question; when all have answered, draw the conclusion."""
-        report = self._outcome.hosts[name]
-        report.machine = status.machine
-        if status.pid not in report.pids:
-            report.pids.append(status.pid)
+        self._outcome.hosts[name].machine = status.machine
+        self._note_process(name, status.pid)
         if status.number != self._probe or self._stopping:
             return
         self._answers[name] = status
@@ -248,6 +248,10 @@ class Client:
         if quiet and self._before == (sent, received):
             self._stop()
         self._before = (sent, received) if quiet else None
+
+    def _note_process(self, name: str, pid: int) -> None:
+        if pid not in self._outcome.hosts[name].pids:
+            self._outcome.hosts[name].pids.append(pid)
 
     async def _ask(self) -> None:
         """Ask all who have not answered the last question; if all have, the next one."""

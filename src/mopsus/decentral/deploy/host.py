@@ -18,7 +18,7 @@ from mopsus.bus import Bus, BusError, Frame, frame_of
 from mopsus.bus.mail import LOOSE, WINDOW
 from mopsus.bus.office import Office
 from mopsus.decentral.component import Component
-from mopsus.decentral.deploy.journal import Arrived, Broken, Exhausted, Journal, Record, Turn, read_journal
+from mopsus.decentral.deploy.journal import Arrived, Broken, Exhausted, Journal, Record, Turn
 from mopsus.decentral.deploy.messages import (
     Deploy,
     Lost,
@@ -71,16 +71,23 @@ class Session:
                 self._commit(self._arrivals())
                 self._begin()
                 self._commit(self._turns())
+                if self._run.stopped:
+                    await self._release()
                 await self._tell()
                 await self._rest()
         finally:
-            for task in self._watching:
-                task.cancel()
-            await asyncio.gather(*self._watching, return_exceptions=True)
-            for component in self._components.values():
-                await component.stop()
+            await self._release()
             if self._journal is not None:
                 self._journal.close()
+
+    async def _release(self) -> None:
+        """Let go of all peripheries: another run may want their ports."""
+        for task in self._watching:
+            task.cancel()
+        await asyncio.gather(*self._watching, return_exceptions=True)
+        for component in self._components.values():
+            await component.stop()
+        self._components.clear()
 
     def _over(self) -> bool:
         silent = monotonic() - self._heard > self._settings.timeout_s
@@ -222,12 +229,15 @@ class Host:
             await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def _rejoin(self, path: Path) -> None:
+        journal = Journal(path)
+        if not journal.records:  # killed before it had taken anything
+            journal.close()
+            return
         run = Run(path.stem, self.name)
-        for record in (records := read_journal(path)):
+        for record in journal.records:
             run.take(record)
-        if records:
-            self._say(f"goes on with {path.stem} after {len(records)} records")
-            self._open(run)
+        self._say(f"goes on with {path.stem} after {len(journal.records)} records")
+        self._open(run, journal)
 
     def _receive(self, data: bytes) -> None:
         try:
@@ -243,14 +253,14 @@ class Host:
         """A first message of a run; or a later one of a run that this host has lost."""
         match decode_body(frame.body):
             case Deploy():
-                self._open(Run(frame.session, self.name)).receive(frame)
+                journal = None if self._journals is None else Journal(self._journals / (frame.session + JOURNAL))
+                self._open(Run(frame.session, self.name), journal).receive(frame)
             case Probe(number):
                 office = Office(frame.session, subject_of_host(self.name))
                 self._keep(office.send(self._bus, frame.sender, encode_body(Lost(number))))
 
-    def _open(self, run: Run) -> Session:
+    def _open(self, run: Run, journal: Journal | None) -> Session:
         session = run.office.session
-        journal = None if self._journals is None else Journal(self._journals / (session + JOURNAL))
         opened = self._sessions[session] = Session(run, self._bus, journal)
         self._known.add(session)
         self._keep(self._live(session, opened))

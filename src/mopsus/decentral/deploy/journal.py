@@ -65,9 +65,13 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.records: list[Record] = []
+        """Those that were in it already."""
         try:
-            self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-            if os.fstat(self._file).st_size == 0:
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+            self.records, end = _read(path.read_bytes(), path)
+            os.ftruncate(self._file, end)  # one that was being written at a kill; nobody was told of it
+            if end == 0:
                 os.write(self._file, MAGIC)
         except OSError as error:
             raise JournalError(f"cannot write the journal {path}: {error.strerror}") from None
@@ -90,15 +94,18 @@ class Journal:
 
 
 def read_journal(path: Path) -> list[Record]:
-    """The records of a journal. One that was being written at a kill is taken off the file; nobody was told of it."""
+    """The records of a journal, which may be being written."""
     try:
-        data = path.read_bytes()
+        return _read(path.read_bytes(), path)[0]
     except OSError as error:
         raise JournalError(f"cannot read the journal {path}: {error.strerror}") from None
+
+
+def _read(data: bytes, path: Path) -> tuple[list[Record], int]:
+    """All whole records, and where the last of them ends."""
     if not data.startswith(MAGIC):
         if MAGIC.startswith(data):
-            os.truncate(path, 0)
-            return []
+            return [], 0
         raise JournalError(f"{path} is no journal", hint="or one of another release of Mopsus")
     records: list[Record] = []
     at = len(MAGIC)
@@ -108,6 +115,4 @@ def read_journal(path: Path) -> list[Record]:
         except msgspec.MsgspecError as error:
             raise JournalError(f"{path} is damaged at byte {at}: {error}") from None
         at = end
-    if at < len(data):
-        os.truncate(path, at)
-    return records
+    return records, at

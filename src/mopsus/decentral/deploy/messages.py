@@ -111,8 +111,9 @@ class Stop(msgspec.Struct, frozen=True, tag=True):
 
 
 class Finished(msgspec.Struct, frozen=True, tag=True):
-    """Host to client: what was counted."""
+    """Host to client: what was counted, and who says so."""
 
+    pid: int
     turns: int
     times: dict[str, int]
     measures: dict[str, int]

@@ -122,7 +122,7 @@ class Run:
                 self.started = True
             case Stop():
                 self.stopped = True
-                self._tell(Finished(self._turns, dict(self.times), dict(self._measures)))
+                self._tell(Finished(os.getpid(), self._turns, dict(self.times), dict(self._measures)))
             case Ended():
                 self.all_ended = True
             case Control():
