@@ -14,7 +14,7 @@ from mopsus.decentral.errors import DecentralError
 from mopsus.decentral.simulate.feed import Change, Changes
 from mopsus.decentral.simulate.network import parse_network
 from mopsus.decentral.simulate.run import simulate
-from mopsus.decentral.specification import specification_of
+from mopsus.decentral.specification import Specification, monitor_of, specification_of
 from mopsus.decentral.system import Link, System
 
 SYSTEM = System(OWN)
@@ -166,3 +166,13 @@ def test_what_cannot_be_set_up():
         run({"root": "a0"}, [], watch="rot")
     with pytest.raises(AlgorithmError, match="'respawn' is never"):
         run({"root": "a0"}, [], respawn="never")
+
+
+def test_a_reference_is_no_proposition_of_the_same_name():
+    formulas = {"root": "F<=1 @b0", "b0": "!b0"}
+    trace = [{"A": {"a0": False, "a1": False}, "B": {"b0": value}, "C": {"c0": False}} for value in (True, False)]
+    specification = Specification({name: monitor_of(name, text, place="B") for name, text in formulas.items()})
+    task = Task(specification, SYSTEM, {"watch": "all"})
+    observed = {name: [events[name] for events in trace] for name in SYSTEM.components}
+    found = simulate(set_up(General(), task), task, observed, algorithm=General())
+    assert found.monitor_verdicts == {"b0": ((1, 1, False), (2, 2, True)), "root": ((1, 2, True),)}

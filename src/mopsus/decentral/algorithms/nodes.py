@@ -6,13 +6,14 @@ Where two components have no link of their own, a *relay* on each component betw
 from __future__ import annotations
 
 import heapq
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from mopsus.decentral.algorithms.algorithm import AlgorithmError, Option, Part
 from mopsus.decentral.automaton import Automaton
 from mopsus.decentral.errors import DecentralError
 from mopsus.decentral.specification import Monitor
+from mopsus.decentral.synthesis import REFERENCE
 from mopsus.decentral.system import Link, System
 
 ORDERS: Mapping[Option, bool] = {"parallel": False, "sequential": True}
@@ -41,10 +42,11 @@ def node_parts(placed: Sequence[Placed], system: System, *, respawn: Option, hol
     wiring = _Wiring(placed, system)
     parts = []
     for each in (*placed, *wiring.relays):
-        name, automaton = each.monitor.id, each.monitor.automaton
+        name = each.monitor.id
         references, receivers = wiring.references[name], wiring.receivers[name]
+        automaton = _marked(each.monitor.automaton, references)
         settings = {
-            "references": references,
+            "references": {REFERENCE + monitor: teller for monitor, teller in references.items()},
             "receivers": receivers,
             "respawns": each.respawns,
             "one_by_one": ORDERS[respawn],
@@ -98,6 +100,12 @@ class _Wiring:
     def _connect(self, teller: str, reader: str, monitor: str) -> None:
         self.receivers[teller].append(reader)
         self.references[reader][monitor] = teller
+
+
+def _marked(automaton: Automaton, references: Collection[str]) -> Automaton:
+    """The automaton with `@` in front of references: a component may observe a proposition of the same name."""
+    inputs = tuple(REFERENCE + name if name in references else name for name in automaton.inputs)
+    return replace(automaton, inputs=inputs)
 
 
 def _passing(name: str) -> Automaton:
