@@ -115,6 +115,17 @@ def catalogue() -> Mapping[str, Contract]:
 
 @cache
 def _load(contract: Contract) -> CompiledSpec:
+    from mopsus.contracts.compiled import CompiledContracts
+
+    kept, path, text = CompiledContracts(), str(contract.path), contract.path.read_bytes()
+    found = kept.load(path, text)
+    if found is None:
+        found = _compile(contract)
+        kept.store(path, text, found)
+    return found
+
+
+def _compile(contract: Contract) -> CompiledSpec:
     from mopsus.logics import compile_spec
     from mopsus.spec import load_file
 

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from mopsus import _core
-from mopsus.logics import CompiledSpec, compile_spec, load_logic
+from mopsus.logics import CompiledSpec, compile_spec
 from mopsus.logics.reset import may_reset
 from mopsus.model import (
     Change,
@@ -108,10 +108,6 @@ class Monitor:
         self._machines = compiled.machines
         self._reads_data = any(map(reads_data, compiled.machines))
         self._severities = compiled.severities
-        self._truths = [
-            load_logic(each.logic).truth or machine.truth
-            for each, machine in zip(self.spec.properties, compiled.machines, strict=True)
-        ]
         self._numbers = {event.name: k for k, event in enumerate(self.spec.events)}
         self._restored: Counter[str] = Counter()
         self._faults = 0
@@ -564,7 +560,7 @@ class Monitor:
             spec=self.spec.name,
             property=declared.name,
             category=name,
-            truth=self._truths[prop].get(name),
+            truth=self._machines[prop].truth.get(name),
             final=final,
             binding=binding,
             location=location,
