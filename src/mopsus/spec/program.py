@@ -10,11 +10,12 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from dataclasses import dataclass
+from collections.abc import Iterable, Set
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from mopsus.model import Pointcut
+from mopsus.model import Code, Pointcut
 from mopsus.spec.errors import ArgumentError
 from mopsus.spec.pointcuts import Primitive, register
 
@@ -51,9 +52,16 @@ class Dotted:
 
     parts: tuple[str, ...]
     plus: int | None = None
+    whole: bool = False
+    """It begins with a package, so that it is the whole name of something, not the end of one."""
 
     def __str__(self) -> str:
         return ".".join(part + "+" * (number == self.plus) for number, part in enumerate(self.parts))
+
+    @property
+    def owner(self) -> Dotted:
+        """The name without its last part."""
+        return Dotted(self.parts[:-1], self.plus, self.whole)
 
     def is_plain(self) -> bool:
         """Is it written without quotes?"""
@@ -103,6 +111,20 @@ class Branch:
 def parse_types(text: str | None) -> Pattern:
     """The classes that the type of a parameter names; none at all: anything."""
     return _pattern(text)[0] if text else ()
+
+
+def imported_packages(imports: Iterable[Code]) -> frozenset[str]:
+    """The packages that import statements make known under their own names: `import http.client` does `http`."""
+    names = [name for each in imports if each.text.startswith("import ") for name in each.text[7:].split(",")]
+    return frozenset(name.strip().partition(".")[0] for name in names if " as " not in name)
+
+
+def rooted(pattern: Pattern, packages: Set[str]) -> Pattern:
+    """The pattern, of which a name that begins with one of the packages means what is in that package only."""
+    return tuple(
+        replace(dotted, whole=True) if len(dotted.parts) > 1 and dotted.parts[0] in packages else dotted
+        for dotted in pattern
+    )
 
 
 class TooManyBranchesError(ValueError):

@@ -1,6 +1,7 @@
 """Stage 4: what in a running program a pattern of names picks.
 
-A pattern matches the *last* parts of a full name `package.module.Class.method`. Also matched is what is reached through
+A pattern matches the *last* parts of a full name `package.module.Class.method`, or if it is `whole` all of them. Also
+matched is what is reached through
 a module by the names of the pattern, wherever it was defined: `asyncio.Future` is `_asyncio.Future`. A single name that
 is a builtin means that builtin and nothing else. A pattern that begins with a wildcard picks from the program's own
 code only; Mopsus itself is never picked from.
@@ -123,7 +124,7 @@ def find_classes(pattern: Pattern, scope: Scope) -> list[type]:
     """The classes in scope that a pattern picks, those that it names by `+` included."""
     found: dict[int, type] = {}
     for dotted in pattern:
-        names = _class_names_of(dotted.parts)
+        names = _class_names_of(dotted.parts, dotted.whole)
         plus = dotted.plus is not None
         picked = names.reached(scope.modules)
         if builtins in scope.modules and "*" not in dotted.parts[-1]:
@@ -145,8 +146,8 @@ def find_members(dotted: Dotted, scope: Scope, wanted: Callable[[object], bool])
     if not owner:
         return
     plus = dotted.plus is not None
-    picked = _class_names_of(tuple(owner))
-    for cls in find_classes((Dotted(tuple(owner), dotted.plus),), scope):
+    picked = _class_names_of(tuple(owner), dotted.whole)
+    for cls in find_classes((dotted.owner,), scope):
         for each in [name] if "*" not in name else _names_of(cls, name, own="*" in owner[0]):
             holder = owner_of(cls, each)
             if holder is None or not wanted(bare.members(holder)[each]):
@@ -171,7 +172,7 @@ def find_functions(dotted: Dotted, scope: Scope) -> Iterator[tuple[ModuleType, s
     wild = "*" in name
     matches = _matcher(name)
     for module in scope.modules:
-        if owner and not _ends(_module_names(module), owner):
+        if owner and not _matches(_module_names(module), owner, dotted.whole):
             continue
         if (not owner or "*" in owner[0]) and not is_own_code(module.__name__):
             continue
@@ -188,7 +189,7 @@ def picks_function(dotted: Dotted, function: FunctionType) -> bool:
     if dotted.plus is not None or not _matcher(name)(function.__name__) or (not owner and hasattr(builtins, name)):
         return False
     module = sys.modules.get(function.__module__)
-    return not owner or (module is not None and _ends(_module_names(module), owner))
+    return not owner or (module is not None and _matches(_module_names(module), owner, dotted.whole))
 
 
 def is_function(value: object) -> bool:
@@ -305,9 +306,11 @@ def _module_names(module: ModuleType) -> list[list[str]]:
     return names
 
 
-def _ends(names: Iterable[list[str]], parts: Sequence[str]) -> bool:
+def _matches(names: Iterable[list[str]], parts: Sequence[str], whole: bool) -> bool:
+    """Are the parts the last of one of the names, or if `whole` all?"""
     return any(
-        len(name) >= len(parts) and all(_matcher(p)(n) for p, n in zip(parts, name[-len(parts) :], strict=True))
+        (len(name) == len(parts) if whole else len(name) >= len(parts))
+        and all(_matcher(p)(n) for p, n in zip(parts, name[-len(parts) :], strict=True))
         for name in names
     )
 
@@ -323,14 +326,15 @@ def _class_names(cls: type) -> list[list[str]]:
 class _ClassNames:
     """Which classes the names of a pattern are those of."""
 
-    def __init__(self, parts: tuple[str, ...]) -> None:
+    def __init__(self, parts: tuple[str, ...], whole: bool) -> None:
         self._parts = parts
+        self._whole = whole
         self._builtin = getattr(builtins, parts[0], None) if len(parts) == 1 else None
         self._last = _matcher(parts[-1])
         self._wild = "*" in parts[0]
         exact = not any("*" in part for part in parts)
         self._endings = {".".join(parts[:length]): parts[length:] for length in range(1, len(parts))} if exact else {}
-        """How the name of a module may end, and by which names the class is reached from there."""
+        """How the name of a module may end, or be, and by which names the class is reached from there."""
         self._last_parts = {ending.rpartition(".")[2] for ending in self._endings}
         self._named: bare.WeaklyById[type, bool] = bare.WeaklyById()
         self._by_path: bare.WeaklyById[type, bool] = bare.WeaklyById()
@@ -350,7 +354,7 @@ class _ClassNames:
         name = bare.module_name(cls)
         if not self._last(bare.name(cls)) or is_ours(name) or (self._wild and not is_own_code(name)):
             return False
-        return _ends(_class_names(cls), self._parts)
+        return _matches(_class_names(cls), self._parts, self._whole)
 
     def reached(self, modules: Iterable[ModuleType]) -> list[type]:
         """Classes that one of the modules has under the names of the pattern, wherever they were defined."""
@@ -360,7 +364,7 @@ class _ClassNames:
             if name.rpartition(".")[2] not in self._last_parts:
                 continue
             for ending, rest in self._endings.items():
-                if name == ending or name.endswith("." + ending):
+                if name == ending or (not self._whole and name.endswith("." + ending)):
                     found += self._within(module, rest)
         for cls in found:
             self._by_path.set(cls, True)
