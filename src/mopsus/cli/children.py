@@ -88,9 +88,12 @@ class Outbox:
 def read_messages(folder: str, known: dict[str, int]) -> Iterator[dict[str, Any]]:
     """What all processes have written, beyond what is `known` of each file, which is brought up to date. A message that
     was cut off is left out."""
-    for name in sorted(os.listdir(folder)):  # no Path: a test may be under way that plays another system
-        import msgspec
+    names = os.listdir(folder)  # no Path: a test may be under way that plays another system
+    if not names:
+        return
+    import msgspec
 
+    for name in sorted(names):
         with open(os.path.join(folder, name), "rb") as file:
             data = file.read()
         at = known.get(name, 0)

@@ -33,6 +33,8 @@ _FACTORIES: dict[str, Callable[[], object]] = {"Lock": threading.Lock, "RLock": 
 _WRAPPED: tuple[type, ...] = (classmethod, staticmethod, ClassMethodDescriptorType, _core.Advice)
 _ALIASES: dict[tuple[str, ...], set[str]] = {}
 """By path, the names of the classes that it leads to, if they are called otherwise."""
+ALIAS_NAMES: set[str] = set()
+"""All these names."""
 _STAND_INS: WeakSet[Callable[..., object]] = WeakSet()
 PROTOCOL_INIT: FunctionType | None = getattr(typing, "_no_init_or_replace_init", None)
 """What protocols have as `__init__`: it looks for the one to call by comparing all with itself, so it must stay."""
@@ -48,6 +50,7 @@ class Scope:
     functions: Sequence[FunctionType] = ()
     """Functions that were just defined and stand nowhere yet."""
     _named: dict[str, list[type]] = field(default_factory=dict, init=False, compare=False)
+    _called: dict[str, list[ModuleType]] = field(default_factory=dict, init=False, compare=False)
     _names: Set[str] | None = field(default=None, init=False, compare=False)
 
     def named(self, name: str) -> Sequence[type]:
@@ -56,6 +59,14 @@ class Scope:
             for cls in self.classes:
                 self._named.setdefault(bare.name(cls), []).append(cls)
         return self._named.get(name, ())
+
+    def called(self, name: str) -> Sequence[ModuleType]:
+        """The modules whose names end in that one."""
+        if not self._called:
+            for module in self.modules:
+                for last in names_of(module):
+                    self._called.setdefault(last, []).append(module)
+        return self._called.get(name, ())
 
     def may_have(self, dotted: Dotted) -> bool:
         """Is there a class that a pattern may pick, by its own name or that of a base?"""
@@ -81,7 +92,7 @@ def everything() -> Scope:
     """All modules and classes that there are."""
     _class_names_of.cache_clear()
     is_own_code.cache_clear()
-    _by_last_part.cache_clear()
+    _loaded.cache_clear()
     return Scope(loaded_modules(), list(_all_classes()))
 
 
@@ -126,7 +137,7 @@ def find_classes(pattern: Pattern, scope: Scope) -> list[type]:
     for dotted in pattern:
         names = _class_names_of(dotted.parts, dotted.whole)
         plus = dotted.plus is not None
-        picked = names.reached(scope.modules)
+        picked = names.reached(scope)
         if builtins in scope.modules and "*" not in dotted.parts[-1]:
             # Where everything is in scope, classes are found at once, by name and as subclasses.
             picked += filter(names.pick, scope.named(dotted.parts[-1]))
@@ -171,7 +182,7 @@ def find_functions(dotted: Dotted, scope: Scope) -> Iterator[tuple[ModuleType, s
         return
     wild = "*" in name
     matches = _matcher(name)
-    for module in scope.modules:
+    for module in scope.called(owner[-1]) if owner and "*" not in owner[-1] else scope.modules:
         if owner and not _matches(_module_names(module), owner, dotted.whole):
             continue
         if (not owner or "*" in owner[0]) and not is_own_code(module.__name__):
@@ -335,11 +346,10 @@ class _ClassNames:
         exact = not any("*" in part for part in parts)
         self._endings = {".".join(parts[:length]): parts[length:] for length in range(1, len(parts))} if exact else {}
         """How the name of a module may end, or be, and by which names the class is reached from there."""
-        self._last_parts = {ending.rpartition(".")[2] for ending in self._endings}
+        self._last_parts = tuple(dict.fromkeys(ending.rpartition(".")[2] for ending in self._endings))
         self._named: bare.WeaklyById[type, bool] = bare.WeaklyById()
         self._by_path: bare.WeaklyById[type, bool] = bare.WeaklyById()
-        known = _by_last_part(len(sys.modules))
-        self.reached([module for part in self._last_parts for module in known.get(part, ())])
+        self.reached(_loaded(len(sys.modules)))
 
     def pick(self, cls: type) -> bool:
         """Has the class these names, or is it reached by them?"""
@@ -356,13 +366,11 @@ class _ClassNames:
             return False
         return _matches(_class_names(cls), self._parts, self._whole)
 
-    def reached(self, modules: Iterable[ModuleType]) -> list[type]:
+    def reached(self, scope: Scope) -> list[type]:
         """Classes that one of the modules has under the names of the pattern, wherever they were defined."""
-        found = [self._builtin] if isinstance(self._builtin, type) and builtins in modules else []
-        for module in modules if self._endings else ():
+        found = [self._builtin] if isinstance(self._builtin, type) and builtins in scope.modules else []
+        for module in [module for part in self._last_parts for module in scope.called(part)]:
             name = module.__name__
-            if name.rpartition(".")[2] not in self._last_parts:
-                continue
             for ending, rest in self._endings.items():
                 if name == ending or (not self._whole and name.endswith("." + ending)):
                     found += self._within(module, rest)
@@ -370,6 +378,7 @@ class _ClassNames:
             self._by_path.set(cls, True)
             if not self._last(bare.name(cls)):
                 _ALIASES.setdefault(self._parts, set()).add(bare.name(cls))
+                ALIAS_NAMES.add(bare.name(cls))
         return found
 
     def _within(self, module: ModuleType, parts: Sequence[str]) -> Iterator[type]:
@@ -388,12 +397,9 @@ _class_names_of = cache(_ClassNames)
 
 
 @lru_cache(maxsize=1)
-def _by_last_part(count: int) -> dict[str, list[ModuleType]]:
-    """The modules that are loaded by the last part of their names; `count` is how many there are."""
-    found: dict[str, list[ModuleType]] = {}
-    for module in loaded_modules():
-        found.setdefault(module.__name__.rpartition(".")[2], []).append(module)
-    return found
+def _loaded(count: int) -> Scope:
+    """The modules that are loaded; `count` is how many there are."""
+    return Scope(loaded_modules())
 
 
 def _names_of(cls: type, name: str, *, own: bool) -> list[str]:

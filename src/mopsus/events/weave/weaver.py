@@ -120,7 +120,7 @@ class _Interests:
         """The cases, in their order, that something with these names, its own or of its bases, may concern."""
         found = {id(each): each for name in names & self._by_name.keys() for each in self._by_name[name]}
         found |= {id(each): each for each in self._any}
-        for aliases, outcomes in self._aliased.values():
+        for aliases, outcomes in self._aliased.values() if not names.isdisjoint(patterns.ALIAS_NAMES) else ():
             if aliases and not aliases.isdisjoint(names):
                 found |= {id(each): each for each in outcomes}
         return sorted(found.values(), key=lambda outcome: self._order[id(outcome)])
