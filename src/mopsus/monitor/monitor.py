@@ -33,9 +33,10 @@ from mopsus.monitor.consent import reads_data, refuse_code
 from mopsus.monitor.errors import MonitorError, ValuesError
 from mopsus.monitor.instance import Instance
 from mopsus.monitor.plan import make_plan
-from mopsus.monitor.reading import bad_row, read_place, shown
+from mopsus.monitor.reading import bad_row, last_use, read_place, shown
 from mopsus.monitor.slices import Needs, Slice, read_binding, read_slices, table_state
 from mopsus.monitor.symbolic import read_steps
+from mopsus.spec.program import is_end
 
 OnVerdict: TypeAlias = "Callable[[Verdict], object]"
 OnChange: TypeAlias = "Callable[[Change], object]"
@@ -109,6 +110,7 @@ class Monitor:
         self._reads_data = any(map(reads_data, compiled.machines))
         self._severities = compiled.severities
         self._numbers = {event.name: k for k, event in enumerate(self.spec.events)}
+        self._ends = frozenset(event.name for event in self.spec.events if is_end(event.pointcut))
         self._restored: Counter[str] = Counter()
         self._faults = 0
         self._known_faults: set[tuple[str, int, str]] = set()
@@ -556,6 +558,9 @@ class Monitor:
         name = self._plan.categories[prop][category]
         binding = self._binding(values, states, serials)
         row, time, location = read_place(stamp)
+        witness = tuple(self._witness(number, at, binding) for number, at in past)
+        if self.spec.events[event].name in self._ends:
+            location = last_use(witness, self._ends) or location
         verdict = Verdict(
             spec=self.spec.name,
             property=declared.name,
@@ -565,7 +570,7 @@ class Monitor:
             binding=binding,
             location=location,
             time=time,
-            witness=tuple(self._witness(number, at, binding) for number, at in past),
+            witness=witness,
             severity=self._severities[declared.name, name],
             row=row,
             steps=read_steps(steps, machine, declared.formula, self.spec.events, read_place)

@@ -35,6 +35,8 @@ BINDINGS = frozenset({"target", "args", "value"}) | CURRENT
 RESTRICTIONS = frozenset({"within", "cflow", "threadName"})
 PROGRAM = JOIN_POINTS | BINDINGS | RESTRICTIONS
 
+_FINALIZERS = frozenset({"__del__", "_dealloc_warn"})
+"""Methods that are called when an object dies."""
 MAX_BRANCHES = 64
 """A pointcut that falls into more cases than this is refused."""
 
@@ -138,6 +140,15 @@ def is_program(pointcut: Pointcut | None) -> bool:
     if pointcut.kind == "exit":  # which is also something that components do
         return isinstance(pointcut.argument, tuple | None)
     return pointcut.kind in PROGRAM or any(map(is_program, pointcut.operands))
+
+
+def is_end(pointcut: Pointcut | None) -> bool:
+    """Does it tell of the end of an object or of the program, which may come anywhere?"""
+    if pointcut is None or pointcut.operands:
+        return pointcut is not None and pointcut.kind != "not" and any(map(is_end, pointcut.operands))
+    if pointcut.kind in CALLS:
+        return any(dotted.parts[-1] in _FINALIZERS for dotted in pointcut.argument)
+    return pointcut.kind in ("endObject", "endProgram")
 
 
 def evaluates(pointcut: Pointcut | None) -> bool:
