@@ -337,17 +337,6 @@ bool asked(const Site* site, PyObject* given) {
     return (site->first != nullptr || site->second != nullptr) && !Unobserved::now() && iterable(given);
 }
 
-// Is nothing told of the steps of an iterator? Its type decides, which is asked once.
-bool idle(Site* site, PyObject* iterator) {
-    if (site->second == nullptr) return true;
-    PyTypeObject* type = Py_TYPE(iterator);
-    auto& known = site->idle;
-    if (known.type == type && known.version == type->tp_version_tag && known.taps == site->taps && known.classes == classes_added) return true;
-    if (HeldTaps(site->second)->concern(iterator)) return false;
-    if (type->tp_version_tag != 0) known = {type, type->tp_version_tag, site->taps, classes_added};
-    return true;
-}
-
 // The same of a tuple that is unpacked, its iterator included.
 bool idle_tuple(Site* site, PyObject* tuple) {
     auto& known = site->plain;
@@ -361,6 +350,21 @@ bool idle_tuple(Site* site, PyObject* tuple) {
     if (!idle(site, iterator.get())) return false;
     known = {true, site->taps, classes_added};
     return true;
+}
+
+// Is a tuple unpacked into as many targets, and could all that is told of its iterator, which nobody gets to see, be told at once?
+bool passes(Site* site, PyObject* tuple, const char* shape) {
+    const auto size = static_cast<std::size_t>(PyTuple_GET_SIZE(tuple));
+    if (shape == nullptr || std::strlen(shape) < size || std::strspn(shape, "_") != size || (shape[size] != '\0' && shape[size] != ')')) return false;
+    const LoopPlan* plan = site->loops.find(site, tuple);
+    if (plan == nullptr) {
+        const Owned iterator(PyObject_GetIter(tuple));
+        if (!iterator) PyErr_Clear();
+        if (iterator) site->loops.learn(site, tuple, iterator.get());
+        return false;
+    }
+    if (plan->kind != LoopPlan::Kind::Stepped) return false;
+    return plan->monitor->pass(plan->step, plan->after ? size : size + 1, plan->has_end ? &plan->end : nullptr);
 }
 
 // What goes over an iterator, which is taken. The shape of the targets of a loop is that of each of its values.
@@ -512,10 +516,20 @@ PyObject* end_quick(Site* site, PyObject* iterator) {
     return nullptr;
 }
 
+bool idle(Site* site, PyObject* iterator) {
+    if (site->second == nullptr) return true;
+    PyTypeObject* type = Py_TYPE(iterator);
+    auto& known = site->idle;
+    if (known.type == type && known.version == type->tp_version_tag && known.taps == site->taps && known.classes == classes_added) return true;
+    if (HeldTaps(site->second)->concern(iterator)) return false;
+    if (type->tp_version_tag != 0) known = {type, type->tp_version_tag, site->taps, classes_added};
+    return true;
+}
+
 PyObject* unpacking(Site* site, PyObject* value, const char* shape) {
     if (!asked(site, value)) return value;
     const bool flat = shape == nullptr || std::strchr(shape, '(') == nullptr;
-    if (flat && PyTuple_CheckExact(value) && idle_tuple(site, value)) return value;
+    if (flat && PyTuple_CheckExact(value) && (idle_tuple(site, value) || passes(site, value, shape))) return value;
     Walk* made = make_walk(nullptr, value, site);
     if (made != nullptr) made->shape = shape;
     return object_of(made);

@@ -102,6 +102,9 @@ inline PyObject* step(Site* site, PyObject* iterator, iternextfunc next) {
     return perform(taps, occasion, [&] { return next(iterator); });
 }
 
+// Is nothing told of the steps of an iterator? Its type decides, which is asked once.
+bool idle(Site* site, PyObject* iterator);
+
 // What unpacks a value into targets of this shape; the value itself if that cannot be iterated. Takes the value.
 PyObject* unpacking(Site* site, PyObject* value, const char* shape);
 // The shape of targets that a site is about.

@@ -99,6 +99,8 @@ public:
     bool step_pending(Pending& pending, EventId event);
     // The loop and its iterator are at their end. What the iterator went over may live on, and is then known by its number.
     void end_pending(Pending& pending, bool survives);
+    // An iterator comes, takes so many steps, ends (if anybody asks for that) and goes, and nobody gets to see it. False as above.
+    bool pass(EventId step, std::size_t steps, const EventId* end);
     // Somebody else may have got the iterator.
     void make(Pending& pending);
 

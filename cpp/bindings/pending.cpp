@@ -76,6 +76,27 @@ bool PyMonitor::step_pending(Pending& pending, EventId event) {
     return true;
 }
 
+bool PyMonitor::pass(EventId step, std::size_t steps, const EventId* end) {
+    if (inside_ || closed_ || !recent_.on) return false;
+    Word state = table_->initial();
+    const auto goes_on = [&](EventId event) {
+        state = table_->step(state, event);
+        return (state & kNotable) == 0;
+    };
+    for (std::size_t k = 0; k < steps; ++k)
+        if (!goes_on(step)) return false;
+    if (end != nullptr && !goes_on(*end)) return false;
+    if (steps == 0 && end == nullptr) return true;
+    if (!deaths_.empty()) bury();
+    Engine& engine = core_.engine();
+    ++engine.numbered();
+    engine.defer();
+    engine.end_deferred();
+    core_.seen[step] += steps;
+    if (end != nullptr) ++core_.seen[*end];
+    return true;
+}
+
 void PyMonitor::detach(Pending& pending) {
     (pending.before != nullptr ? pending.before->after : first_pending_) = pending.after;
     (pending.after != nullptr ? pending.after->before : last_pending_) = pending.before;

@@ -173,7 +173,7 @@ def random_program(seed: int) -> str:
 
 
 def watched(spec: str, modifiers: str, history: int, run: Callable[[], object]) -> tuple[object, ...]:
-    """What is reported of a run, in order, with what led to it and the numbers of values; how many instances there were."""
+    """What is reported of a run, in order, with what led to it, numbers of values, and counts of instances."""
     parsed = mopsus.parse(SPECS[spec].format(modifiers=modifiers)).values()
     with mopsus.weave(*parsed, history=history) as woven:
         run()
