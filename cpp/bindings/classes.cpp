@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "steps.hpp"
 #include "unobserved.hpp"
 
 namespace mopsus::python {
@@ -66,6 +67,7 @@ PyObject* add(PyObject* self, PyObject* cls) {
     members.answers = {};
     for (const Tap* tap : members.users) tap->forget();
     ++classes_added;
+    Steps::look_again();
     Py_RETURN_TRUE;
 }
 

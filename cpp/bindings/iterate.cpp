@@ -1,9 +1,11 @@
 #include "iterate.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "classes.hpp"
+#include "saved_error.hpp"
 
 namespace mopsus::python {
 
@@ -29,6 +31,15 @@ struct Walk {
     Slot place;
     unsigned age;  // of the monitor
     Emission emission;
+    // ---- a loop whose iterator nobody else has; see pending.hpp ----
+    bool alone;          // as far as is known
+    bool unbegun;        // its first event will create what is pending
+    bool after;          // a step is told when it has succeeded, not before
+    bool has_end;
+    EventId end;
+    Py_ssize_t holders;  // of the walk itself, while the loop runs; 0: it has not begun
+    PyMonitor* monitor;
+    Pending pending;
 };
 
 // As the interpreter has it, which is checked before it is relied upon.
@@ -42,15 +53,17 @@ PyTypeObject* list_iterator = nullptr;  // null: it is made otherwise
 
 PyTypeObject* walk_type = nullptr;
 
-Walk* spare = nullptr;  // loops come one after another: the last walk serves the next
+// Loops come one after another: the last walks serve the next.
+std::array<Walk*, 8> spares;
+std::size_t spare_count = 0;
 
 bool iterable(PyObject* object) { return Py_TYPE(object)->tp_iter != nullptr || PySequence_Check(object) != 0; }
 
 // Takes what it stands for.
 Walk* make_walk(PyObject* iterator, PyObject* iterable, Site* site) {
-    Walk* self = spare;
-    if (self != nullptr) {
-        spare = nullptr;
+    Walk* self = nullptr;
+    if (spare_count != 0) {
+        self = spares[--spare_count];
         _Py_NewReference(reinterpret_cast<PyObject*>(self));
     } else {
         self = PyObject_GC_New(Walk, walk_type);
@@ -64,7 +77,8 @@ Walk* make_walk(PyObject* iterator, PyObject* iterable, Site* site) {
     self->iterable = iterable;
     self->site = as_site(Py_NewRef(reinterpret_cast<PyObject*>(site)));
     self->shape = nullptr;
-    self->each = self->measured = self->passing = self->silent = false;
+    self->each = self->measured = self->passing = self->silent = self->alone = false;
+    self->pending.monitor = nullptr;
     self->place = kNil;
     self->sought = site->taps - 1;
     PyObject_GC_Track(reinterpret_cast<PyObject*>(self));
@@ -135,9 +149,89 @@ bool told_at_once(const Walk* self) {
     return self->shape == nullptr ? result : shaped(self, result);
 }
 
+// Somebody else may have the iterator.
+void be_usual(Walk* self) {
+    self->alone = false;
+    if (self->pending.monitor != nullptr) self->pending.monitor->make(self->pending);
+}
+
+// The taps of the site are served when a step has succeeded.
+PyObject* told_after(Walk* self, PyObject* result) {
+    if (self->site->second == nullptr || Unobserved::now()) return result;
+    const HeldTaps taps(self->site->second);
+    return serve_returning(*taps, on(self->iterator), result);
+}
+
+// The creation of what is pending is due, by this event; false if it must be told as usual.
+bool begin(Walk* self, EventId event) {
+    self->unbegun = false;
+    self->pending.event = event;
+    self->alone = self->monitor->begin_pending(self->pending);
+    return self->alone;
+}
+
+// An event of a loop that has an instance pending, which may have been made meanwhile; false if it must be told as usual.
+bool step_alone(Walk* self, EventId event) {
+    if (self->taps != self->site->taps || Unobserved::now()) return false;
+    if (self->unbegun) return begin(self, event);
+    return self->pending.monitor != nullptr && self->pending.monitor->step_pending(self->pending, event);
+}
+
+// The loop has come to its end, or failed. `survives`: what it went over does not end with its iterator.
+[[gnu::noinline]] PyObject* end_alone(Walk* self, bool survives) {
+    Pending& pending = self->pending;
+    if (pending.monitor != nullptr && pending.collection != nullptr) {
+        if (survives && (Py_REFCNT(self) > self->holders || Py_REFCNT(self->iterator) != 1))
+            pending.monitor->make(pending);
+        else
+            pending.monitor->end_pending(pending, survives);
+        self->alone = false;
+        return nullptr;
+    }
+    if (!self->has_end || Unobserved::now()) return nullptr;
+    {
+        const SavedError saved;
+        if (step_alone(self, self->end)) return nullptr;
+    }
+    return end_quick(self->site, self->iterator);
+}
+
+// A step of a loop that is alone with its iterator.
+PyObject* lone_step(Walk* self) {
+    if (self->holders == 0) self->holders = Py_REFCNT(self);
+    if (self->taps != self->site->taps || Py_REFCNT(self->iterator) != 1 || Py_REFCNT(self) > self->holders ||
+        (self->pending.monitor == nullptr && !self->unbegun)) {
+        be_usual(self);
+        return told_step(self);
+    }
+    if (Unobserved::now()) return told_step(self);
+    if (!self->after) {
+        if (self->pending.counter != nullptr)
+            ++*self->pending.counter;
+        else if (!step_alone(self, self->pending.step))
+            return told_step(self);
+    }
+    const bool survives = self->pending.collection != nullptr && Py_REFCNT(self->pending.collection) > 1;
+    PyObject* result = nullptr;
+    if (auto* at = reinterpret_cast<ListIterator*>(self->iterator);
+        Py_TYPE(self->iterator) == list_iterator && at->list != nullptr && at->index < PyList_GET_SIZE(at->list))
+        result = Py_NewRef(PyList_GET_ITEM(at->list, at->index++));
+    else
+        result = Steps::own(Py_TYPE(self->iterator))(self->iterator);
+    if (result == nullptr) return end_alone(self, survives);
+    if (self->after) {
+        if (self->pending.counter != nullptr && !Unobserved::anywhere())
+            ++*self->pending.counter;
+        else if (!step_alone(self, self->pending.step))
+            result = told_after(self, result);
+    }
+    return self->shape == nullptr || result == nullptr ? result : shaped(self, result);
+}
+
 PyObject* walk_next(PyObject* object) {
     auto* self = reinterpret_cast<Walk*>(object);
     if (self->silent) return quick_step(self);
+    if (self->alone) return lone_step(self);
     if (!told_at_once(self)) return told_step(self);
     if (Py_TYPE(self->iterator) == list_iterator && self->shape == nullptr) {
         auto* at = reinterpret_cast<ListIterator*>(self->iterator);
@@ -146,10 +240,10 @@ PyObject* walk_next(PyObject* object) {
     return quick_step(self);
 }
 
-// The iterator of an iterable, as an event.
-PyObject* iterator_of(Site* site, PyObject* given) {
+// The iterator of an iterable, as an event. It may have been made already.
+PyObject* iterator_of(Site* site, PyObject* given, PyObject* made = nullptr) {
     PyObject* iterator = perform(site->first, on(given), [&] {
-        PyObject* made = PyObject_GetIter(given);
+        if (made == nullptr) made = PyObject_GetIter(given);
         // What nobody else has, no C code gets.
         Steps::fresh = made != nullptr && Py_REFCNT(made) == 1 ? made : nullptr;
         return made;
@@ -200,11 +294,17 @@ int walk_traverse(PyObject* object, visitproc visit, void* arg) {
 void walk_dealloc(PyObject* object) {
     auto* self = reinterpret_cast<Walk*>(object);
     PyObject_GC_UnTrack(object);
+    if (Pending& pending = self->pending; pending.monitor != nullptr) {
+        if (Py_REFCNT(self->iterator) == 1)
+            pending.monitor->end_pending(pending, pending.collection != nullptr && Py_REFCNT(pending.collection) > 1);
+        else
+            pending.monitor->make(pending);
+    }
     Py_CLEAR(self->iterator);
     Py_CLEAR(self->iterable);
     Py_CLEAR(self->site);
-    if (spare == nullptr) {
-        spare = self;  // keeps its type, too
+    if (spare_count < spares.size()) {
+        spares[spare_count++] = self;  // keeps its type, too
         return;
     }
     PyTypeObject* type = Py_TYPE(object);
@@ -237,17 +337,6 @@ bool asked(const Site* site, PyObject* given) {
     return (site->first != nullptr || site->second != nullptr) && !Unobserved::now() && iterable(given);
 }
 
-// Is nothing told of the steps of an iterator? Its type decides, which is asked once.
-bool idle(Site* site, PyObject* iterator) {
-    if (site->second == nullptr) return true;
-    PyTypeObject* type = Py_TYPE(iterator);
-    auto& known = site->idle;
-    if (known.type == type && known.version == type->tp_version_tag && known.taps == site->taps && known.classes == classes_added) return true;
-    if (HeldTaps(site->second)->concern(iterator)) return false;
-    if (type->tp_version_tag != 0) known = {type, type->tp_version_tag, site->taps, classes_added};
-    return true;
-}
-
 // The same of a tuple that is unpacked, its iterator included.
 bool idle_tuple(Site* site, PyObject* tuple) {
     auto& known = site->plain;
@@ -263,23 +352,77 @@ bool idle_tuple(Site* site, PyObject* tuple) {
     return true;
 }
 
-// What stands for the iterable of a loop. The shape of its targets is that of each of its values.
+// Is a tuple unpacked into as many targets, and could all that is told of its iterator, which nobody gets to see, be told at once?
+bool passes(Site* site, PyObject* tuple, const char* shape) {
+    const auto size = static_cast<std::size_t>(PyTuple_GET_SIZE(tuple));
+    if (shape == nullptr || std::strlen(shape) < size || std::strspn(shape, "_") != size || (shape[size] != '\0' && shape[size] != ')')) return false;
+    const LoopPlan* plan = site->loops.find(site, tuple);
+    if (plan == nullptr) {
+        const Owned iterator(PyObject_GetIter(tuple));
+        if (!iterator) PyErr_Clear();
+        if (iterator) site->loops.learn(site, tuple, iterator.get());
+        return false;
+    }
+    if (plan->kind != LoopPlan::Kind::Stepped) return false;
+    return plan->monitor->pass(plan->step, plan->after ? size : size + 1, plan->has_end ? &plan->end : nullptr);
+}
+
+// What goes over an iterator, which is taken. The shape of the targets of a loop is that of each of its values.
+Walk* loop_over(Site* site, PyObject* iterator, bool silent) {
+    Walk* made = make_walk(iterator, nullptr, site);
+    if (made == nullptr) return nullptr;
+    made->silent = silent;
+    made->shape = shape_of(site);
+    made->each = made->shape != nullptr;
+    return made;
+}
+
+// An iterator need not be iterable itself, nor be its own iterator: a walk is both.
+PyObject* usual_loop(Site* site, PyObject* iterator) {
+    if (iterator == nullptr) return nullptr;
+    const bool silent = Py_TYPE(iterator)->tp_iter == PyObject_SelfIter && idle(site, iterator);
+    return silent && site->subject == nullptr ? iterator : object_of(loop_over(site, iterator, silent));
+}
+
+// A loop of which it is known what is to be done about it, unless somebody else has its iterator.
+PyObject* planned_loop(Site* site, const LoopPlan plan, PyObject* given) {
+    PyObject* iterator = PyObject_GetIter(given);
+    if (iterator == nullptr) return nullptr;
+    // An iterator of its own is also where the caller has it, until this call is over.
+    const bool alone = Py_REFCNT(iterator) == (iterator == given ? 2 : 1);
+    if (Py_TYPE(iterator) != plan.iterator || plan.taps != site->taps || (plan.kind != LoopPlan::Kind::Idle && !alone))
+        return usual_loop(site, iterator_of(site, given, iterator));
+    if (plan.kind == LoopPlan::Kind::Idle) return site->subject == nullptr ? iterator : object_of(loop_over(site, iterator, true));
+    Walk* made = loop_over(site, iterator, false);
+    if (made == nullptr) return nullptr;
+    made->alone = made->unbegun = true;
+    made->after = plan.after;
+    made->has_end = plan.has_end;
+    made->end = plan.end;
+    made->holders = 0;
+    made->taps = plan.taps;
+    made->monitor = plan.monitor;
+    made->pending.counter = nullptr;
+    made->pending.iterator = iterator;
+    made->pending.collection = plan.kind == LoopPlan::Kind::Created ? given : nullptr;
+    made->pending.step = plan.step;
+    made->pending.iterator_first = plan.iterator_first;
+    if (plan.kind != LoopPlan::Kind::Created || begin(made, plan.creates)) return object_of(made);
+    // The event takes its turn as any other.
+    made->iterator = nullptr;
+    Py_DECREF(made);
+    return usual_loop(site, iterator_of(site, given, iterator));
+}
+
+// What stands for the iterable of a loop.
 PyObject* loop(PyObject* object, PyObject* const* args, size_t, PyObject*) {
     Site* site = as_site(object);
     if (!asked(site, args[0])) return Py_NewRef(args[0]);
+    const LoopPlan* plan = site->loops.find(site, args[0]);
+    if (plan != nullptr && plan->kind != LoopPlan::Kind::Usual) return planned_loop(site, *plan, args[0]);
     PyObject* iterator = iterator_of(site, args[0]);
-    if (iterator == nullptr) return nullptr;
-    const char* shape = shape_of(site);
-    // An iterator need not be iterable itself, nor be its own iterator: a walk is both.
-    const bool silent = Py_TYPE(iterator)->tp_iter == PyObject_SelfIter && idle(site, iterator);
-    if (silent && shape == nullptr) return iterator;
-    Walk* made = make_walk(iterator, nullptr, site);
-    if (made != nullptr) {
-        made->silent = silent;
-        made->shape = shape;
-        made->each = shape != nullptr;
-    }
-    return object_of(made);
+    if (iterator != nullptr && plan == nullptr) site->loops.learn(site, args[0], iterator);
+    return usual_loop(site, iterator);
 }
 
 // `*x`: the interpreter asks x how long it is, and keeps it until the end.
@@ -373,10 +516,20 @@ PyObject* end_quick(Site* site, PyObject* iterator) {
     return nullptr;
 }
 
+bool idle(Site* site, PyObject* iterator) {
+    if (site->second == nullptr) return true;
+    PyTypeObject* type = Py_TYPE(iterator);
+    auto& known = site->idle;
+    if (known.type == type && known.version == type->tp_version_tag && known.taps == site->taps && known.classes == classes_added) return true;
+    if (HeldTaps(site->second)->concern(iterator)) return false;
+    if (type->tp_version_tag != 0) known = {type, type->tp_version_tag, site->taps, classes_added};
+    return true;
+}
+
 PyObject* unpacking(Site* site, PyObject* value, const char* shape) {
     if (!asked(site, value)) return value;
     const bool flat = shape == nullptr || std::strchr(shape, '(') == nullptr;
-    if (flat && PyTuple_CheckExact(value) && idle_tuple(site, value)) return value;
+    if (flat && PyTuple_CheckExact(value) && (idle_tuple(site, value) || passes(site, value, shape))) return value;
     Walk* made = make_walk(nullptr, value, site);
     if (made != nullptr) made->shape = shape;
     return object_of(made);

@@ -3,6 +3,7 @@
 
 #include <Python.h>
 
+#include "loops.hpp"
 #include "steps.hpp"
 #include "taps.hpp"
 #include "unobserved.hpp"
@@ -38,6 +39,7 @@ struct Site {
         bool known;
         unsigned taps, classes;
     } plain;            // whether none is about tuples and their iterators, as long as that holds
+    LoopPlans loops;    // what is to be done about loops, by the types of what they go over
     const Tap* quick;   // of the second, if it is all that is done before and after a step that goes well; or null
 };
 
@@ -99,6 +101,9 @@ inline PyObject* step(Site* site, PyObject* iterator, iternextfunc next) {
     const Occasion occasion = on(iterator);
     return perform(taps, occasion, [&] { return next(iterator); });
 }
+
+// Is nothing told of the steps of an iterator? Its type decides, which is asked once.
+bool idle(Site* site, PyObject* iterator);
 
 // What unpacks a value into targets of this shape; the value itself if that cannot be iterated. Takes the value.
 PyObject* unpacking(Site* site, PyObject* value, const char* shape);

@@ -131,7 +131,19 @@ void PyMonitor::choose_engine() {
         if (auto* inherit = dynamic_cast<InheritEngine*>(engine); inherit != nullptr && core_.program().parameters == 1 && inherit->is_small()) inherit_ = inherit;
         tabular_ = slicing_ != nullptr || (flat_ != nullptr && flat_->bulk());
     }
+    choose_deferring();
     set_quiet();
+}
+
+void PyMonitor::choose_deferring() {
+    const std::vector<EventDecl>& events = core_.program().events;
+    deferring_.assign(events.size(), 0);
+    table_ = nullptr;
+    if (!tabular_) return;
+    const auto by_kind = [&](std::uint8_t p) { return options_.modes[p] == KeyMode::ByKind; };
+    for (std::size_t k = 0; k < events.size(); ++k)
+        deferring_[k] = core_.engine().defers(static_cast<EventId>(k)) && std::all_of(events[k].parameters.begin(), events[k].parameters.end(), by_kind);
+    table_ = core_.engine().first_table();
 }
 
 PyMonitor::~PyMonitor() {
@@ -141,6 +153,7 @@ PyMonitor::~PyMonitor() {
 
 void PyMonitor::close() {
     if (closed_) return;
+    make_all_pending();
     closed_ = true;
     set_quiet();
     core_.each_engine([&](Engine& engine) { unwatch_all(engine); });
@@ -249,6 +262,7 @@ PyMonitor::Entry PyMonitor::enter(Wait wait) {
 bool PyMonitor::enter_for_trace() {
     const Entry entry = enter();
     if (entry == Entry::Later) PyErr_SetString(PyExc_RuntimeError, "a trace cannot be fed to a monitor from within its own handling of an event");
+    if (entry == Entry::Now) make_all_pending();
     return entry == Entry::Now;
 }
 
@@ -296,7 +310,10 @@ bool PyMonitor::emit(EventId event, PyObject* const* values, Wait wait) {
         case Entry::Refused: return false;
         case Entry::Later: {
             Waiting later{event, {}, here(), this_thread.number, this_thread.ended};
-            for (std::size_t k = 0; k < core_.program().events[event].values(); ++k) later.values.push_back(Py_NewRef(values[k]));
+            for (std::size_t k = 0; k < core_.program().events[event].values(); ++k) {
+                later.values.push_back(Py_NewRef(values[k]));
+                stir_pending_of(values[k]);
+            }
             waiting_.push_back(std::move(later));
             return true;
         }
@@ -364,6 +381,7 @@ bool PyMonitor::release(const std::vector<std::pair<unsigned, PyObject*>>& value
         if (entry == Entry::Later) PyErr_SetString(PyExc_RuntimeError, "values cannot be released from within the handling of an event");
         return false;
     }
+    make_all_pending();
     std::string scratch;
     Engine& engine = core_.per_thread() ? core_.engine(key_of(thread, scratch)) : core_.engine();
     for (const auto& [p, value] : values) {
@@ -393,6 +411,8 @@ void PyMonitor::forget_terms() {
 void PyMonitor::handle(EventId event, PyObject* const* values, Engine& engine, Origin& origin) {
     if (!deaths_.empty()) bury();
     const std::vector<std::uint8_t>& parameters = core_.program().events[event].parameters;
+    if (first_pending_ != nullptr)
+        for (std::size_t k = 0; k < parameters.size(); ++k) make_pending_of(values[k]);
     std::array<Slot, kMaxParameters> slots;
     const bool insert = engine.inserts(event);
     for (std::size_t k = 0; k < parameters.size(); ++k) slots[k] = slot_of(engine, parameters[k], values[k], insert);

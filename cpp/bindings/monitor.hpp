@@ -23,6 +23,7 @@
 #include "inherit.hpp"
 #include "mopsus/archive.hpp"
 #include "mopsus/monitor.hpp"
+#include "pending.hpp"
 #include "places.hpp"
 #include "recent.hpp"
 #include "slicing.hpp"
@@ -68,12 +69,14 @@ public:
     // whose machine is no table. `No`: nothing was done.
     enum class Quiet : std::uint8_t { No, Done, Raised };
     Quiet emit_quietly(EventId event, PyObject* value) {
+        if (first_pending_ != nullptr && !inside_) make_pending_of(value);
         if (!quiet_) return Quiet::No;
         const Slot slot = recent_.find(parameter_of_[event], value);
         return slot != kNil ? emit_familiar(event, slot) : emit_unfamiliar(event, value);
     }
     // The same if it is certain that no code but the engine's runs: for an object of the last events and a table.
     bool emit_silently(EventId event, PyObject* value) {
+        if (first_pending_ != nullptr && is_pending(value)) return false;
         const Slot slot = place(event, value);
         return slot != kNil && emit_at(event, slot);
     }
@@ -86,6 +89,21 @@ public:
         ++core_.seen[event];
         return true;
     }
+
+    // ---- instances that stay with their loops; see pending.hpp ----
+    // May an instance that this event creates stay with a loop whose iterator nobody else has?
+    bool defers(EventId event) const { return deferring_[event]; }
+    // The event that creates it happens now. False if nothing was done: then it takes its turn as any other event.
+    bool begin_pending(Pending& pending);
+    // An event of the loop's. False if it must take its turn: then the instance is made first.
+    bool step_pending(Pending& pending, EventId event);
+    // The loop and its iterator are at their end. What the iterator went over may live on, and is then known by its number.
+    void end_pending(Pending& pending, bool survives);
+    // An iterator comes, takes so many steps, ends (if anybody asks for that) and goes, and nobody gets to see it. False as above.
+    bool pass(EventId step, std::size_t steps, const EventId* end);
+    // Somebody else may have got the iterator.
+    void make(Pending& pending);
+
     struct TraceRow {
         PyObject* time = nullptr;
         PyObject* thread = nullptr;
@@ -108,7 +126,10 @@ public:
     bool release(const std::vector<std::pair<unsigned, PyObject*>>& values, PyObject* thread);
     std::optional<BadRow> run(ArrowArrayStream& stream, const std::string& source, BatchOptions options);
     // Between the two, whoever reads a log steps the engine itself. False with an exception set if that cannot be.
-    bool begin_rows() { return enter() == Entry::Now; }
+    bool begin_rows() {
+        make_all_pending();
+        return enter() == Entry::Now;
+    }
     bool end_rows() {
         leave();
         return granted();
@@ -261,6 +282,25 @@ private:
         ++core_.seen[event];
         return Quiet::Done;
     }
+
+    // ---- instances that stay with their loops ----
+    Pending *first_pending_ = nullptr, *last_pending_ = nullptr;
+    unsigned pending_count_ = 0;
+    const Table* table_ = nullptr;         // of the only property, if any event defers
+    std::vector<std::uint8_t> deferring_;  // by event: may what it creates be pending?
+    bool is_pending(const PyObject* value) const {
+        for (const Pending* one = first_pending_; one != nullptr; one = one->after)
+            if (one->is_about(value)) return true;
+        return false;
+    }
+    void make_pending_of(PyObject* value);
+    void make_all_pending();
+    // An event about the value waits for its turn, and the next step of the loop must wait behind it.
+    void stir_pending_of(PyObject* value);
+    void choose_deferring();
+    void find_counter(Pending& pending);
+    void detach(Pending& pending);
+    Slot late_slot(unsigned p, PyObject* value, std::uint32_t serial);
 
     std::map<std::pair<Engine*, unsigned>, std::unique_ptr<Watcher>> watchers_;
     Watcher* last_watcher_ = nullptr;

@@ -85,6 +85,7 @@ void PyMonitor::Watcher::died(Slot slot) {
 }
 
 void PyMonitor::settle() {
+    make_all_pending();
     if (inside_ || closed_) return;
     inside_ = true;
     inside_thread_ = std::this_thread::get_id();

@@ -4,6 +4,7 @@
 #include <Python.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "mopsus/key.hpp"
+#include "running.hpp"
 
 namespace mopsus::python {
 
@@ -26,13 +28,16 @@ public:
     // What is kept of the line that runs, made from its text if it is new; nothing if no code of the program runs.
     template <class Make>
     const Kept* here(Make&& make) {
-        PyFrameObject* innermost = PyThreadState_GetFrame(PyThreadState_Get());
-        if (innermost == nullptr) return nullptr;
         // Mostly code of the program runs, and has been here before.
-        if (const auto found = known_.find(place_of(innermost)); found != known_.end() && found->second.is_own) {
-            Py_DECREF(innermost);
-            return &found->second.kept;
+        const Instruction running = running_instruction();
+        if (running.code == nullptr) return nullptr;
+        Recent& recent = recent_[Hash()(running) % kRecent];
+        if (recent.at == running) return recent.kept;
+        if (const auto found = known_.find(running); found != known_.end() && found->second.is_own) {
+            recent = {running, &found->second.kept};
+            return recent.kept;
         }
+        PyFrameObject* innermost = PyThreadState_GetFrame(PyThreadState_Get());
         Py_INCREF(innermost);
         PyFrameObject* frame = outermost(innermost, [](PyObject* code) { return hidden_code.contains(code); });
         if (frame != nullptr && is_placeless(frame)) {
@@ -57,9 +62,11 @@ public:
     void look_beyond(std::string folder) {
         folders_.push_back(std::move(folder));
         for (auto& [place, known] : known_) known.is_own = false;
+        recent_ = {};
     }
 
     void clear() {
+        recent_ = {};
         for (auto& [place, kept] : known_) Py_DECREF(place.code);
         known_.clear();
         for (auto& [code, is_library] : libraries_) Py_DECREF(code);
@@ -67,14 +74,9 @@ public:
     }
 
 private:
-    struct Place {
-        PyObject* code;
-        int instruction;
-        bool operator==(const Place&) const = default;
-    };
     struct Hash {
-        std::size_t operator()(const Place& place) const {
-            return mix(reinterpret_cast<std::uintptr_t>(place.code), static_cast<std::uint64_t>(place.instruction) + 0x9E37ULL);
+        std::size_t operator()(const Instruction& place) const {
+            return mix(reinterpret_cast<std::uintptr_t>(place.code), static_cast<std::uint64_t>(place.offset) + 0x9E37ULL);
         }
     };
     struct Known {
@@ -82,8 +84,14 @@ private:
         bool is_own = false;  // it is always this place, whoever has called
     };
 
+    struct Recent {
+        Instruction at;
+        const Kept* kept = nullptr;
+    };
+    static constexpr std::size_t kRecent = 64;
+
     // Where a frame stands; the frame keeps the code.
-    static Place place_of(PyFrameObject* frame) {
+    static Instruction place_of(PyFrameObject* frame) {
         auto* code = reinterpret_cast<PyObject*>(PyFrame_GetCode(frame));
         Py_DECREF(code);
         return {code, PyFrame_GetLasti(frame)};
@@ -91,7 +99,7 @@ private:
 
     template <class Make>
     const Kept& known(PyFrameObject* frame, Make&& make) {
-        const Place place = place_of(frame);
+        const Instruction place = place_of(frame);
         auto [found, is_new] = known_.try_emplace(place);
         if (is_new) {
             Py_INCREF(place.code);  // so that its address stays its own
@@ -139,7 +147,8 @@ private:
         return found->second;
     }
 
-    std::unordered_map<Place, Known, Hash> known_;
+    std::unordered_map<Instruction, Known, Hash> known_;
+    std::array<Recent, kRecent> recent_;  // of places of the program's own
     std::vector<std::string> folders_;
     std::unordered_map<PyObject*, bool> libraries_;
 };

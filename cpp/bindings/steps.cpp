@@ -2,6 +2,7 @@
 
 #include <array>
 #include <unordered_map>
+#include <utility>
 
 #include "iterate.hpp"
 #include "watch.hpp"
@@ -30,6 +31,7 @@ Entry& recent_of(const PyTypeObject* type) { return recent[reinterpret_cast<std:
 
 Py_ssize_t mark_index = -1;  // of what code objects carry for us
 bool generators = false;     // is any code marked?
+bool hooked = false;         // for these; not if nobody asks for the steps of generators
 
 #if PY_VERSION_HEX >= 0x030C0000
 PyCodeObject* code_of(PyObject* generator) {
@@ -67,8 +69,19 @@ PyObject* Steps::told_next(PyObject* iterator) {
         told = nullptr;
         return next(iterator);
     }
-    return site_ != nullptr && is_known(iterator) ? step(site_, iterator, next) : next(iterator);
+    if (site_ == nullptr || !is_known(iterator)) return next(iterator);
+    if (!PyGen_CheckExact(iterator) || !idle(site_, iterator)) return step(site_, iterator, next);
+    hook_generators(false);
+    return next(iterator);
 }
+
+void Steps::hook_generators(bool wanted) {
+    if (hooked == wanted) return;
+    hooked = wanted;
+    wanted ? hook(&PyGen_Type) : unhook(&PyGen_Type);
+}
+
+void Steps::look_again() { hook_generators(generators && site_ != nullptr); }
 
 iternextfunc Steps::own_of(PyTypeObject* type) {
     Entry& entry = recent_of(type);
@@ -111,9 +124,8 @@ void Steps::forget(PyObject* object) {
 
 void Steps::follow(Site* site) {
     if (site->second == nullptr && site_ != site) return;
-    Site* before = site_;
     site_ = site->second != nullptr ? site : nullptr;
-    if ((before != nullptr) == (site_ != nullptr)) return;
+    look_again();
     if (site_ == nullptr) {
         for (const auto& [object, type] : known) {
             expected_deaths.remove(object);
@@ -121,15 +133,13 @@ void Steps::follow(Site* site) {
         }
         known.clear();
     }
-    if (generators) site_ != nullptr ? hook(&PyGen_Type) : unhook(&PyGen_Type);
 }
 
 bool Steps::mark(PyObject* object) {
     const auto* code = reinterpret_cast<PyCodeObject*>(object);
     if ((code->co_flags & CO_GENERATOR) != 0) {
         if (set_mark(object, mark_index, &mark_index) < 0) return false;
-        if (!generators && site_ != nullptr) hook(&PyGen_Type);
-        generators = true;
+        if (!std::exchange(generators, true)) look_again();
     }
     for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(code->co_consts); ++k) {
         PyObject* constant = PyTuple_GET_ITEM(code->co_consts, k);

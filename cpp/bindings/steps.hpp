@@ -16,6 +16,8 @@ class Steps {
 public:
     // Serve the second taps of this site from now on, or nobody's if it has none.
     static void follow(Site* site);
+    // What was found out by classes may not hold any more: there are more of them.
+    static void look_again();
     // Its steps are to be heard of wherever they are made. Does nothing with what is no iterator.
     static void note(PyObject* object) {
         if (site_ != nullptr && object != fresh && PyIter_Check(object) != 0) add(object);
@@ -42,6 +44,7 @@ private:
     static bool is_known(PyObject* iterator);
     static iternextfunc own_of(PyTypeObject* type);
     static PyObject* told_next(PyObject* iterator);
+    static void hook_generators(bool wanted);
 
     inline static Site* site_ = nullptr;
 };

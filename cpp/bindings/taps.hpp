@@ -3,6 +3,7 @@
 
 #include <Python.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -140,6 +141,10 @@ public:
     bool exchange() const { return !giving.empty() || !getting.empty(); }
     bool empty() const { return all_.empty(); }
     bool concern(PyObject* object) const;  // does one of them?
+    template <class Test>
+    bool all_of(Test&& test) const {
+        return std::all_of(all_.begin(), all_.end(), [&](const auto& tap) { return test(*tap); });
+    }
     std::size_t size() const { return all_.size(); }
     PyObject* objects() const { return objects_.get(); }
     void hold() { ++count_; }

@@ -28,13 +28,25 @@ FlatEngine::~FlatEngine() {
         if (user != 0) listener_.drop(user);
 }
 
+void FlatEngine::make_room(Slot slot) {
+    if (slot < slots_) return;
+    slots_ = slot < 16 ? 16 : slot + slot / 2;
+    words_.resize(static_cast<std::size_t>(slots_) * stride_, kAbsent);
+    done_.resize(slots_);
+    if (program_.variables) users_.resize(slots_, 0);
+}
+
+void FlatEngine::adopt(EventId, const Slot* slots, const Deferred& deferred) {
+    const Slot slot = slots[0];
+    make_room(slot);
+    at(slot)[0] = deferred.state;
+    if (history_.on()) at(slot)[past()] = deferred.changed ? history_.add(0, deferred.past.event, deferred.past.stamp) : 0;
+    done_[slot] = false;
+    if (history_.full()) compact_history();
+}
+
 void FlatEngine::begin(Slot slot) {
-    if (slot >= slots_) {
-        slots_ = slot < 16 ? 16 : slot + slot / 2;
-        words_.resize(static_cast<std::size_t>(slots_) * stride_, kAbsent);
-        done_.resize(slots_);
-        if (program_.variables) users_.resize(slots_, 0);
-    }
+    make_room(slot);
     std::uint32_t* words = at(slot);
     for (std::size_t k = 0; k < properties_.size(); ++k) words[k] = properties_[k].begin();
     if (history_.on()) words[past()] = 0;

@@ -21,6 +21,12 @@ public:
     void each_instance(const Visit& visit) override;
     std::vector<std::vector<bool>> occupied() override;
     void transfer(Archive& archive) override;
+    bool defers(EventId event) const override { return bulk() && program_.parameters == 1 && program_.events[event].creation; }
+    Deferred defer() override {
+        counts_.create();
+        return {0, table_->initial(), false, {}};
+    }
+    void adopt(EventId event, const Slot* slots, const Deferred& deferred) override;
     void prefetch(unsigned, Slot slot) const override {
         if (slot < slots_) __builtin_prefetch(&words_[static_cast<std::size_t>(slot) * stride_]);
     }
@@ -62,6 +68,7 @@ public:
 private:
     std::uint32_t* at(Slot slot) { return &words_[static_cast<std::size_t>(slot) * stride_]; }
     bool present(Slot slot) { return slot < slots_ && at(slot)[0] != kAbsent; }
+    void make_room(Slot slot);
     void begin(Slot slot);
     std::size_t past() const { return properties_.size(); }  // where the head of the past stands
     void retire(Slot slot);

@@ -180,11 +180,16 @@ void SlicingEngine::lay_out() {
         plans_.push_back(std::move(plan));
     }
     tabular_ = std::all_of(properties_.begin(), properties_.end(), [](const Property& property) { return property.table() != nullptr; });
+    const bool asks_nobody = !program_.variables && std::none_of(events.begin(), events.end(), [](const EventDecl& event) { return event.guarded; });
     for (std::size_t k = 0; k < plans_.size(); ++k) {
         Plan& plan = plans_[k];
         plan.begins = plan.creates >= 0 || !plan.joins.empty();
         plan.inserts = plan.begins || leaves_[plan.leaf_kind]->stamped || program_.connected;
         plan.quiet = tabular_ && leaves_[plan.leaf_kind]->single() && !events[k].guarded && !program_.connected;
+        // Made of values one of which is new: there is nothing to derive it from, and nothing that it would be derived to.
+        plan.defers = tabular_ && properties_.size() == 1 && asks_nobody && !program_.connected && plan.creates >= 0 && plan.joins.empty() &&
+                      instances_[static_cast<unsigned>(plan.creates)].below.empty() &&
+                      std::all_of(events.begin(), events.end(), [&](const EventDecl& event) { return (event.mask() & plan.mask) != 0; });
     }
 }
 

@@ -153,8 +153,29 @@ SlicingEngine::Id SlicingEngine::add_instance(unsigned k, const Values& values, 
         push_back(leaf_at(below, make_leaf(below, values)) + place.ends, id,
                   [&](Id other) { return kind.pool.at(other) + place.links; });
     }
-    counts_.create();
     return id;
+}
+
+Deferred SlicingEngine::defer() {
+    counts_.create();
+    const std::uint64_t birth = clock_;
+    clock_ += 2;  // what follows is later than when its values were first seen together, too
+    return {birth, properties_[0].begin(), false, {}};
+}
+
+void SlicingEngine::adopt(EventId event, const Slot* slots, const Deferred& deferred) {
+    const auto target = static_cast<unsigned>(plans_[event].creates);
+    const std::vector<std::uint8_t>& parameters = program_.events[event].parameters;
+    Values values{};
+    for (std::size_t k = 0; k < parameters.size(); ++k) values[parameters[k]] = slots[k];
+    const Id id = add_instance(target, values, deferred.birth);
+    const InstanceKind& kind = instances_[target];
+    std::uint32_t* at = record(target, id);
+    at[kind.states] = deferred.state;
+    if (history_.on() && deferred.changed) at[kind.past] = history_.add(0, deferred.past.event, deferred.past.stamp);
+    LeafKind& own = *leaves_[kind.leaf_kind];
+    if (own.stamped) Domain::store64(leaf_at(own, at[kind.leaf]) + own.stamp, deferred.birth + 1);
+    if (history_.full()) compact_history();
 }
 
 void SlicingEngine::define_new(const Plan& plan, const Values& values, Turn& turn) {
@@ -165,6 +186,7 @@ void SlicingEngine::define_new(const Plan& plan, const Values& values, Turn& tur
         if (leaf != kNil && exact_of(below, leaf_at(below, leaf)) != kNone) return;  // to be derived from that one instead
     }
     const Id id = add_instance(target, values, clock_++);
+    counts_.create();
     InstanceKind& kind = instances_[target];
     std::uint32_t* at = record(target, id);
     for (std::size_t k = 0; k < properties_.size(); ++k) at[kind.states + k] = properties_[k].begin();
@@ -192,6 +214,7 @@ void SlicingEngine::define_to(const Join& join, Id source, const Values& given, 
         if (exact_of(kind, leaf) != kNone && Domain::load64(leaf + kind.exact + 1) < birth) return;
     }
     const Id id = add_instance(join.target, values, birth);
+    counts_.create();
     std::uint32_t* at = to.pool.at(id);
     for (std::size_t k = 0; k < properties_.size(); ++k) at[to.states + k] = properties_[k].copy(origin[from.states + k]);
     at[to.flags] |= origin[from.flags] & kMourning;

@@ -30,6 +30,9 @@ public:
         __builtin_prefetch(const_cast<Domain&>(*domains_[p]).extra(slot));
     }
     void prefetch_instances(unsigned p, Slot slot) override;
+    bool defers(EventId event) const override { return plans_[event].defers; }
+    Deferred defer() override;
+    void adopt(EventId event, const Slot* slots, const Deferred& deferred) override;
 
     // Are there tables only, so that `step_quietly` can be of use?
     bool tabular() const { return tabular_; }
@@ -119,6 +122,7 @@ private:
         int creates = -1;      // instance kind
         bool begins = false;   // may it make instances?
         bool quiet = false;    // is it one for `step_quietly`?
+        bool defers = false;
         std::vector<Join> joins;
         std::vector<List> updates;
     };

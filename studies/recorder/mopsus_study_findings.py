@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import sysconfig
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any
 
-from mopsus.contracts import catalogue
 from mopsus.model import Verdict
 from mopsus.report.baseline import Fingerprints
 from mopsus.testing.findings import Findings
@@ -17,8 +14,6 @@ from mopsus.verdict import Group, GroupKey, Groups, code_of
 
 EVENTS_SHOWN = 6
 MOST_PLACES = 10_000
-_ENDS = re.compile("endObject|endProgram|_dealloc_warn|__del__")
-"""What the pointcut of an event has that tells of the end of something, which may come anywhere and at any time."""
 
 
 class Found:
@@ -35,7 +30,6 @@ class Found:
             (root, ""),
         ]
         self._fingerprint = Fingerprints(root)
-        self._ends: dict[str, frozenset[str]] = {}
 
     def record(self) -> dict[str, Any]:
         """As plain data, once the session has finished."""
@@ -48,8 +42,7 @@ class Found:
         }
 
     def _finding(self, group: Group, causes: Counter[str]) -> dict[str, Any]:
-        first = group.examples[0]
-        verdict = replace(first, location=self._origin(first))
+        verdict = group.examples[0]
         tests = [name for name in causes if name]
         return {
             "contract": verdict.spec,
@@ -66,20 +59,7 @@ class Found:
         }
 
     def _key(self, verdict: Verdict) -> GroupKey:
-        return GroupKey(verdict.spec, verdict.property, verdict.category, self._path(self._origin(verdict)))
-
-    def _origin(self, verdict: Verdict) -> str | None:
-        """Where the violation happened: not where an object happened to die, but what was done with it before."""
-        for item in reversed(verdict.witness):
-            if item.location is not None and item.event not in self._ends_of(verdict.spec):
-                return item.location
-        return verdict.location
-
-    def _ends_of(self, contract: str) -> frozenset[str]:
-        if contract not in self._ends:
-            events = catalogue()[contract].load().spec.events
-            self._ends[contract] = frozenset(event.name for event in events if _ENDS.search(repr(event.pointcut)))
-        return self._ends[contract]
+        return GroupKey(verdict.spec, verdict.property, verdict.category, self._path(verdict.location))
 
     def _path(self, location: str | None) -> str:
         """The location, with a path below the folder that it belongs to."""

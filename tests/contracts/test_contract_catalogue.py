@@ -8,6 +8,7 @@ import sys
 import pytest
 
 import mopsus
+from mopsus.cli.contracts.examples import try_out
 from mopsus.contracts import catalogue, choose
 from mopsus.contracts.catalogue import GROUPS, HOME
 from mopsus.spec import format_file
@@ -102,3 +103,22 @@ def test_a_choice_that_makes_no_sense_is_refused(words, message, hint):
     assert raised.value.message == message
     assert raised.value.code == "CONTRACT-001"
     assert hint in raised.value.hint
+
+
+def test_what_loops_do_is_known_of_each_contract_before_it_is_read():
+    for contract in catalogue().values():
+        points = [part for event in contract.load().spec.events for part in parts_of(event.pointcut)]
+        assert contract.loops == {part.kind for part in points} & {"iter", "next"}
+
+
+def parts_of(pointcut):
+    if pointcut is not None:
+        yield pointcut
+        for operand in pointcut.operands:
+            yield from parts_of(operand)
+
+
+@pytest.mark.parametrize("name", [name for name, contract in catalogue().items() if contract.loops])
+def test_a_contract_alone_sees_the_loops_of_the_module_that_loads_what_it_is_about(name):
+    contract = catalogue()[name]
+    assert try_out(contract, [contract]).holds

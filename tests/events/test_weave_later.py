@@ -146,3 +146,29 @@ def test_wrong_contracts_are_refused():
         mopsus.weave(contracts="nothing")
     with pytest.raises(mopsus.MopsusError, match="nothing to weave"):
         mopsus.weave()
+
+
+LEFT = """
+Left(s: {module}.Thing) {{
+    creation event used after(s) : call({module}.Thing.use) && target(s)
+    event given_up before(s) : endObject(s)
+    event over before() : endProgram()
+    ere : used+ (given_up | over)
+}}
+"""
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_what_comes_to_its_end_is_located_where_it_was_used_last(program, kept):  # noqa: F811
+    library = program("class Thing:\n    def use(self): pass\n")
+    user = program(
+        f"from {library} import Thing\nkept = []\ndef work():\n    thing = Thing()\n    thing.use()\n"
+        f"    {'kept.append(thing)' if kept else 'pass'}\n\nwork()\n"
+    )
+    importlib.import_module(library)
+    with mopsus.weave(parse(LEFT.format(module=library))["Left"]) as woven:
+        module = importlib.import_module(user)
+    (verdict,) = woven.verdicts
+    assert verdict.location == f"{module.__file__}:5"
+    assert verdict.witness[-1].event == ("over" if kept else "given_up")
+    assert verdict.witness[-1].location == (None if kept else f"{module.__file__}:8")

@@ -38,13 +38,15 @@ public:
     }
     void prefetch_slot(Slot slot) const { __builtin_prefetch(pool_.at(slot)); }
 
-    Slot insert(const Key& key) {
+    Slot insert(const Key& key) { return insert(key, ++*serials_); }
+    // With a number that was taken for it before.
+    Slot insert(const Key& key, std::uint32_t serial) {
         const Slot slot = pool_.take();
         std::uint32_t* record = pool_.at(slot);
         store64(record + kBits, is_blob(key.kind) ? reinterpret_cast<std::uintptr_t>(new std::string(key.blob)) : key.bits);
         record[kMeta] = static_cast<std::uint32_t>(key.kind);
         record[kHash] = key.hash;
-        record[kSerial] = ++*serials_;
+        record[kSerial] = serial;
         index_.insert(key.hash, slot);
         return slot;
     }

@@ -102,6 +102,15 @@ struct Counts {
     }
 };
 
+// An instance of a table that was created, but that the engine has not got yet: whoever holds it knows that no event can
+// concern it but those that he steps it by.
+struct Deferred {
+    std::uint64_t birth = 0;
+    Word state = 0;
+    bool changed = false;  // by the one event that is in its past
+    PastEvent past;
+};
+
 class Engine {
 public:
     // The simplest engine that can run the program, chosen by the shape of its parameters.
@@ -145,6 +154,18 @@ public:
     // Of each property, the states that some instance is in; nothing if the engine cannot say.
     virtual std::vector<std::vector<bool>> occupied() { return {}; }
     virtual void transfer(Archive& archive) = 0;
+
+    // ---- instances that are made later ----
+    // May the instance that this event creates be made later, if one of its values is new? Only if every event that could
+    // concern it binds one of its values. Such an engine never calls its listener in the middle of a step.
+    virtual bool defers(EventId) const { return false; }
+    // The instance before its first event; it counts as created.
+    virtual Deferred defer() { return {}; }
+    // Now it is made, of these values …
+    virtual void adopt(EventId /*event*/, const Slot* /*slots*/, const Deferred& /*deferred*/) {}
+    // … or it has ended before.
+    void end_deferred() { ++counts_.collected; }
+
     // Hints that a step with this slot is near: bring what is known of it, and then the instances.
     virtual void prefetch(unsigned, Slot) const {}
     virtual void prefetch_instances(unsigned, Slot) {}
@@ -160,6 +181,8 @@ public:
         return most;
     }
     const Program& program() const { return program_; }
+    // Of the first property, if that is what it has.
+    const Table* first_table() const { return properties_.empty() ? nullptr : properties_[0].table(); }
     // How many values were numbered so far.
     std::uint32_t& numbered() { return *values_; }
 

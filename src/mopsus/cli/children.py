@@ -89,11 +89,13 @@ def read_messages(folder: str, known: dict[str, int]) -> Iterator[dict[str, Any]
     """What all processes have written, beyond what is `known` of each file, which is brought up to date. A message that
     was cut off is left out."""
     for name in sorted(os.listdir(folder)):  # no Path: a test may be under way that plays another system
+        path, at = os.path.join(folder, name), known.get(name, 0)
+        if os.stat(path).st_size <= at:
+            continue
         import msgspec
 
-        with open(os.path.join(folder, name), "rb") as file:
+        with open(path, "rb") as file:
             data = file.read()
-        at = known.get(name, 0)
         while at + _LENGTH <= len(data):
             end = at + _LENGTH + int.from_bytes(data[at : at + _LENGTH], "big")
             if end > len(data):
@@ -198,7 +200,7 @@ def _watch(order: Order, spawned: bool) -> None:
         return
     from mopsus.cli.specs import load_specs
     from mopsus.contracts import choose
-    from mopsus.contracts.catalogue import by_module
+    from mopsus.contracts.catalogue import by_module, loops_of
     from mopsus.events.component.identity import begin_apart
     from mopsus.events.component.watching import Watching, watch_inline
     from mopsus.events.weave.weaver import Weaver
@@ -212,8 +214,9 @@ def _watch(order: Order, spawned: bool) -> None:
     compiled, _ = load_specs(
         [Path(path) for path in order.specs], allow_unmonitorable=True, first_match=order.first_match
     )
-    later = by_module(choose(order.contracts), open_monitor) if order.contracts else None
-    weaver = Weaver({name: open_monitor(each, trusted=False) for name, each in compiled.items()}, later)
+    monitors = {name: open_monitor(each, trusted=False) for name, each in compiled.items()}
+    contracts = choose(order.contracts) if order.contracts else []
+    weaver = Weaver(monitors, by_module(contracts, open_monitor), loops_of(contracts))
     weaver.start()
     if inline := watch_inline(weaver.monitors.values(), Watching(groups=order.groups, envelopes=order.envelopes)):
         begin_apart()

@@ -102,7 +102,7 @@ def run(
     """
     from mopsus.cli.children import Children, Order, count_events
     from mopsus.contracts import choose
-    from mopsus.contracts.catalogue import by_module
+    from mopsus.contracts.catalogue import by_module, loops_of
     from mopsus.events.component.watching import InlineProgram, Watching
     from mopsus.events.weave.launch import launch
     from mopsus.events.weave.weaver import Weaver
@@ -147,7 +147,7 @@ def run(
         reporting.take(compiled)
         return reporting.open_monitor(compiled.spec, verdicts.add, trusted=True)
 
-    weaver = Weaver(monitors, by_module(chosen, open_contract))
+    weaver = Weaver(monitors, by_module(chosen, open_contract), loops_of(chosen))
     started = time.perf_counter()
     order = Order(
         [str(path.absolute()) for path in spec_files],

@@ -34,6 +34,7 @@ GROUPS = {
 STANDARD_LIBRARY = os.path.dirname(os.__file__) + "/"
 _IMPORT = re.compile(r"^import ([\w.]+)", re.MULTILINE)
 _LIKE = re.compile(r"^# the rule of (\w+)", re.MULTILINE)
+_LOOPS = re.compile(r"[:&|(] *(iter|next)\(")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +49,16 @@ class Contract:
     """The modules that it imports: it is about one of them. None: about the language itself."""
     like: str = ""
     """The contract whose rule it states for another class, as a comment in its file says; empty if it has its own."""
+    loops: frozenset[str] = frozenset()
+    """What loops do that it must see, `iter` or `next`: for that, code must be rewritten before it runs."""
 
     @classmethod
     def read(cls, path: Path, group: str, library: str) -> Contract:
         """What the text of a contract tells about it, without understanding more than that."""
         text = path.read_text(encoding="utf-8")
         like = _LIKE.search(text)
-        return cls(path.stem, group, library, path, tuple(_IMPORT.findall(text)), like[1] if like else "")
+        modules, loops = tuple(_IMPORT.findall(text)), frozenset(_LOOPS.findall(text))
+        return cls(path.stem, group, library, path, modules, like[1] if like else "", loops)
 
     @property
     def violating(self) -> Path:
@@ -115,11 +119,28 @@ def catalogue() -> Mapping[str, Contract]:
 
 @cache
 def _load(contract: Contract) -> CompiledSpec:
+    from mopsus.contracts.compiled import CompiledContracts
+
+    kept, path, text = CompiledContracts(), str(contract.path), contract.path.read_bytes()
+    found = kept.load(path, text)
+    if found is None:
+        found = _compile(contract)
+        kept.store(path, text, found)
+    return found
+
+
+def _compile(contract: Contract) -> CompiledSpec:
     from mopsus.logics import compile_spec
     from mopsus.spec import load_file
 
     read = load_file(contract.path)
     return compile_spec(read.specs[contract.name], read.source)
+
+
+def loops_of(contracts: Iterable[Contract]) -> frozenset[str]:
+    """What loops do that one of the contracts must see, `iter` or `next`, even if it is not wanted before some module
+    is loaded: the code that loads it is running then."""
+    return frozenset[str]().union(*(contract.loops for contract in contracts))
 
 
 def by_module(

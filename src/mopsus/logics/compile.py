@@ -208,6 +208,8 @@ def _compile(spec: Spec, prop: Property, places: Places, asked: _Asked, source: 
         machine = logic.compile(formula, request)
     except LogicError as error:
         raise _placed(error, prop, source, places) from error
+    if logic.truth and not machine.truth:
+        machine = replace(machine, truth=logic.truth)
     return _Compiled(prop, logic, formula, machine, source)
 
 

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from mopsus import _core
-from mopsus.logics import CompiledSpec, compile_spec, load_logic
+from mopsus.logics import CompiledSpec, compile_spec
 from mopsus.logics.reset import may_reset
 from mopsus.model import (
     Change,
@@ -33,9 +33,10 @@ from mopsus.monitor.consent import reads_data, refuse_code
 from mopsus.monitor.errors import MonitorError, ValuesError
 from mopsus.monitor.instance import Instance
 from mopsus.monitor.plan import make_plan
-from mopsus.monitor.reading import bad_row, read_place, shown
+from mopsus.monitor.reading import bad_row, last_use, read_place, shown
 from mopsus.monitor.slices import Needs, Slice, read_binding, read_slices, table_state
 from mopsus.monitor.symbolic import read_steps
+from mopsus.spec.program import is_end
 
 OnVerdict: TypeAlias = "Callable[[Verdict], object]"
 OnChange: TypeAlias = "Callable[[Change], object]"
@@ -108,11 +109,8 @@ class Monitor:
         self._machines = compiled.machines
         self._reads_data = any(map(reads_data, compiled.machines))
         self._severities = compiled.severities
-        self._truths = [
-            load_logic(each.logic).truth or machine.truth
-            for each, machine in zip(self.spec.properties, compiled.machines, strict=True)
-        ]
         self._numbers = {event.name: k for k, event in enumerate(self.spec.events)}
+        self._ends = frozenset(event.name for event in self.spec.events if is_end(event.pointcut))
         self._restored: Counter[str] = Counter()
         self._faults = 0
         self._known_faults: set[tuple[str, int, str]] = set()
@@ -560,16 +558,19 @@ class Monitor:
         name = self._plan.categories[prop][category]
         binding = self._binding(values, states, serials)
         row, time, location = read_place(stamp)
+        witness = tuple(self._witness(number, at, binding) for number, at in past)
+        if self.spec.events[event].name in self._ends:
+            location = last_use(witness, self._ends) or location
         verdict = Verdict(
             spec=self.spec.name,
             property=declared.name,
             category=name,
-            truth=self._truths[prop].get(name),
+            truth=self._machines[prop].truth.get(name),
             final=final,
             binding=binding,
             location=location,
             time=time,
-            witness=tuple(self._witness(number, at, binding) for number, at in past),
+            witness=witness,
             severity=self._severities[declared.name, name],
             row=row,
             steps=read_steps(steps, machine, declared.formula, self.spec.events, read_place)

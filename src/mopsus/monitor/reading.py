@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence, Set
 from typing import cast
 
 from mopsus import _core
-from mopsus.model import ObjectRef, TraceError, Value
+from mopsus.model import ObjectRef, TraceError, Value, WitnessEvent
 
 _REPR_LIMIT = 80
 
@@ -17,6 +18,12 @@ def read_place(stamp: _core.Stamp) -> tuple[int | None, int | float | None, str 
     if is_source and row is not None:
         location = f"{location}:{row}"
     return row, time, location
+
+
+def last_use(witness: Sequence[WitnessEvent], ends: Set[str]) -> str | None:
+    """Where something was used before it came to its `ends`, as far as that is known."""
+    used = (item.location for item in reversed(witness) if item.event not in ends and item.location is not None)
+    return next(used, None)
 
 
 def shown(value: object, state: str, serial: int) -> Value:

@@ -10,11 +10,12 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from dataclasses import dataclass
+from collections.abc import Iterable, Set
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from mopsus.model import Pointcut
+from mopsus.model import Code, Pointcut
 from mopsus.spec.errors import ArgumentError
 from mopsus.spec.pointcuts import Primitive, register
 
@@ -34,6 +35,8 @@ BINDINGS = frozenset({"target", "args", "value"}) | CURRENT
 RESTRICTIONS = frozenset({"within", "cflow", "threadName"})
 PROGRAM = JOIN_POINTS | BINDINGS | RESTRICTIONS
 
+_FINALIZERS = frozenset({"__del__", "_dealloc_warn"})
+"""Methods that are called when an object dies."""
 MAX_BRANCHES = 64
 """A pointcut that falls into more cases than this is refused."""
 
@@ -51,9 +54,16 @@ class Dotted:
 
     parts: tuple[str, ...]
     plus: int | None = None
+    whole: bool = False
+    """It begins with a package, so that it is the whole name of something, not the end of one."""
 
     def __str__(self) -> str:
         return ".".join(part + "+" * (number == self.plus) for number, part in enumerate(self.parts))
+
+    @property
+    def owner(self) -> Dotted:
+        """The name without its last part."""
+        return Dotted(self.parts[:-1], self.plus, self.whole)
 
     def is_plain(self) -> bool:
         """Is it written without quotes?"""
@@ -105,6 +115,20 @@ def parse_types(text: str | None) -> Pattern:
     return _pattern(text)[0] if text else ()
 
 
+def imported_packages(imports: Iterable[Code]) -> frozenset[str]:
+    """The packages that import statements make known under their own names: `import http.client` does `http`."""
+    names = [name for each in imports if each.text.startswith("import ") for name in each.text[7:].split(",")]
+    return frozenset(name.strip().partition(".")[0] for name in names if " as " not in name)
+
+
+def rooted(pattern: Pattern, packages: Set[str]) -> Pattern:
+    """The pattern, of which a name that begins with one of the packages means what is in that package only."""
+    return tuple(
+        replace(dotted, whole=True) if len(dotted.parts) > 1 and dotted.parts[0] in packages else dotted
+        for dotted in pattern
+    )
+
+
 class TooManyBranchesError(ValueError):
     """A pointcut falls into too many cases."""
 
@@ -116,6 +140,15 @@ def is_program(pointcut: Pointcut | None) -> bool:
     if pointcut.kind == "exit":  # which is also something that components do
         return isinstance(pointcut.argument, tuple | None)
     return pointcut.kind in PROGRAM or any(map(is_program, pointcut.operands))
+
+
+def is_end(pointcut: Pointcut | None) -> bool:
+    """Does it tell of the end of an object or of the program, which may come anywhere?"""
+    if pointcut is None or pointcut.operands:
+        return pointcut is not None and pointcut.kind != "not" and any(map(is_end, pointcut.operands))
+    if pointcut.kind in CALLS:
+        return any(dotted.parts[-1] in _FINALIZERS for dotted in pointcut.argument)
+    return pointcut.kind in ("endObject", "endProgram")
 
 
 def evaluates(pointcut: Pointcut | None) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mopsus.contracts import Contract
-from mopsus.contracts.catalogue import by_module
+from mopsus.contracts.catalogue import by_module, loops_of
 from mopsus.model import Verdict
 from mopsus.model.text import file_line
 
@@ -87,7 +87,8 @@ def _watch(path: Path, watched: Sequence[Contract]) -> list[tuple[str, int | Non
         os.dup2(nowhere, stream)
     verdicts: list[Verdict] = []
     process = os.getpid()
-    weaver = Weaver({}, by_module(watched, lambda compiled: Monitor(compiled, verdicts.append)))
+    later = by_module(watched, lambda compiled: Monitor(compiled, verdicts.append))
+    weaver = Weaver({}, later, loops_of(watched))
     launch(Program(str(path)), weaver)
     if os.getpid() != process:  # the example has forked
         os._exit(0)

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, ParamSpec, TypeAlias, TypeVar, cast
 
 from mopsus.contracts import Switches, catalogue, choose, read_settings
-from mopsus.contracts.catalogue import by_module
+from mopsus.contracts.catalogue import by_module, loops_of
 from mopsus.events.component.watching import Watching, watch_inline
 from mopsus.events.weave.weaver import WeaveError, Weaver, require_program_events
 from mopsus.logics import CompiledSpec
@@ -71,7 +71,7 @@ class weave:
         if self._weaver is not None:
             raise WeaveError("this is being woven already", hint="make another `weave`")
         monitors = {_name(each): self._monitor(each, trusted=self._allow_code) for each in self._compiled}
-        weaver = Weaver(monitors, by_module(self._contracts, self._monitor))
+        weaver = Weaver(monitors, by_module(self._contracts, self._monitor), loops_of(self._contracts))
         weaver.start()
         self._weaver = weaver
         self._inline = watch_inline(monitors.values(), self._watching)

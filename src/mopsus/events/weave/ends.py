@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 from mopsus import _core
 from mopsus._core import Classes
 from mopsus.events.weave import bare, patterns
 from mopsus.events.weave.joinpoints import Advised, From, Moment
 from mopsus.events.weave.patterns import Scope
-from mopsus.events.weave.plan import Cut, Resolver, parse_types
+from mopsus.events.weave.plan import Cut, Resolver
 from mopsus.spec import program
 
 _THREAD_BODY = "_bootstrap_inner"
@@ -39,9 +40,9 @@ def mortals(cut: Cut) -> program.Pattern:
     """The classes whose objects' ends are asked for, with their subclasses; none if any object's are."""
     point = cut.case.points[0]
     name = program.subject(point)
-    declared = next((p.type for p in cut.spec.parameters if p.name == name), None)
-    pattern = point.argument if declared is None and name not in cut.event.names else parse_types(declared)
-    return tuple(program.Dotted(dotted.parts, len(dotted.parts) - 1) for dotted in pattern)
+    declared = cut.types.get(name, ()) if name is not None else ()
+    pattern = point.argument if not declared and name not in cut.event.names else declared
+    return tuple(replace(dotted, plus=len(dotted.parts) - 1) for dotted in pattern)
 
 
 def end_program(cuts: Iterable[Cut], resolver: Resolver) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from mopsus.events.weave import bare, ends
@@ -113,7 +113,7 @@ def _remarks(outcome: Outcome, weaver: Weaver) -> Iterator[str]:
         yield "give the parameter a type: only ends of objects of known classes are seen"
     elif cut.kind == "endObject":
         for dotted in ends.mortals(cut):
-            if any(not bare.is_open(cls) for cls in resolver.classes((Dotted(dotted.parts),))):
+            if any(not bare.is_open(cls) for cls in resolver.classes((replace(dotted, plus=None),))):
                 yield f"not of {Dotted(dotted.parts)} itself: only ends of objects of classes made in Python are seen"
     elif cut.kind in program.CALLS:
         for dotted in _unseen(outcome):

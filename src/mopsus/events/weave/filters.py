@@ -6,7 +6,7 @@ import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
-from types import AsyncGeneratorType, CodeType, CoroutineType, FrameType, GeneratorType
+from types import AsyncGeneratorType, CoroutineType, FrameType, GeneratorType
 from typing import Any, TypeAlias
 from weakref import ref
 
@@ -24,8 +24,11 @@ class Admission:
         self._filters = tuple(filters)
 
     def __call__(self, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> bool:
-        frame = sys._getframe(1) if sys._getframe().f_back is not None else None
-        return all(each(arguments, named, frame) for each in self._filters)
+        frame = sys._getframe().f_back
+        for each in self._filters:  # noqa: SIM110 - `all` would make a generator for each event
+            if not each(arguments, named, frame):
+                return False
+        return True
 
 
 def negated(wanted: Filter) -> Filter:
@@ -36,16 +39,17 @@ def negated(wanted: Filter) -> Filter:
 def within(globs: Sequence[str]) -> Filter:
     """Does it happen in code of a module or function that one of the globs matches?"""
     matchers = [Glob(glob) for glob in globs]
-    known: dict[tuple[str, CodeType], bool] = {}
+    known: dict[tuple[object, str], bool] = {}
 
     def decide(arguments: tuple[Any, ...], named: Mapping[str, Any], frame: FrameType | None) -> bool:
         if frame is None:
             return False
-        key = (str(frame.f_globals.get("__name__", "")), frame.f_code)
-        found = known.get(key)
-        if found is None:
-            found = known[key] = any(each(key[0], frame.f_code.co_qualname) for each in matchers)
-        return found
+        name, qualname = frame.f_globals.get("__name__", ""), frame.f_code.co_qualname
+        try:
+            return known[name, qualname]
+        except (KeyError, TypeError):  # a program may call itself anything
+            found = known[str(name), qualname] = any(each(str(name), qualname) for each in matchers)
+            return found
 
     return decide
 

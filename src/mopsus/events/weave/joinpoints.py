@@ -124,7 +124,8 @@ class Rewrite:
     """
 
     operation: Operation
-    tap: Tap
+    tap: Tap | None
+    """None: there is nothing to tell yet, but there may be."""
     names: frozenset[str] = frozenset()
     within: tuple[str, ...] = ()
 

@@ -1,6 +1,7 @@
 """Stage 4: what in a running program a pattern of names picks.
 
-A pattern matches the *last* parts of a full name `package.module.Class.method`. Also matched is what is reached through
+A pattern matches the *last* parts of a full name `package.module.Class.method`, or if it is `whole` all of them. Also
+matched is what is reached through
 a module by the names of the pattern, wherever it was defined: `asyncio.Future` is `_asyncio.Future`. A single name that
 is a builtin means that builtin and nothing else. A pattern that begins with a wildcard picks from the program's own
 code only; Mopsus itself is never picked from.
@@ -32,6 +33,8 @@ _FACTORIES: dict[str, Callable[[], object]] = {"Lock": threading.Lock, "RLock": 
 _WRAPPED: tuple[type, ...] = (classmethod, staticmethod, ClassMethodDescriptorType, _core.Advice)
 _ALIASES: dict[tuple[str, ...], set[str]] = {}
 """By path, the names of the classes that it leads to, if they are called otherwise."""
+ALIAS_NAMES: set[str] = set()
+"""All these names."""
 _STAND_INS: WeakSet[Callable[..., object]] = WeakSet()
 PROTOCOL_INIT: FunctionType | None = getattr(typing, "_no_init_or_replace_init", None)
 """What protocols have as `__init__`: it looks for the one to call by comparing all with itself, so it must stay."""
@@ -47,6 +50,7 @@ class Scope:
     functions: Sequence[FunctionType] = ()
     """Functions that were just defined and stand nowhere yet."""
     _named: dict[str, list[type]] = field(default_factory=dict, init=False, compare=False)
+    _called: dict[str, list[ModuleType]] = field(default_factory=dict, init=False, compare=False)
     _names: Set[str] | None = field(default=None, init=False, compare=False)
 
     def named(self, name: str) -> Sequence[type]:
@@ -55,6 +59,14 @@ class Scope:
             for cls in self.classes:
                 self._named.setdefault(bare.name(cls), []).append(cls)
         return self._named.get(name, ())
+
+    def called(self, name: str) -> Sequence[ModuleType]:
+        """The modules whose names end in that one."""
+        if not self._called:
+            for module in self.modules:
+                for last in names_of(module):
+                    self._called.setdefault(last, []).append(module)
+        return self._called.get(name, ())
 
     def may_have(self, dotted: Dotted) -> bool:
         """Is there a class that a pattern may pick, by its own name or that of a base?"""
@@ -80,7 +92,7 @@ def everything() -> Scope:
     """All modules and classes that there are."""
     _class_names_of.cache_clear()
     is_own_code.cache_clear()
-    _by_last_part.cache_clear()
+    _loaded.cache_clear()
     return Scope(loaded_modules(), list(_all_classes()))
 
 
@@ -123,9 +135,9 @@ def find_classes(pattern: Pattern, scope: Scope) -> list[type]:
     """The classes in scope that a pattern picks, those that it names by `+` included."""
     found: dict[int, type] = {}
     for dotted in pattern:
-        names = _class_names_of(dotted.parts)
+        names = _class_names_of(dotted.parts, dotted.whole)
         plus = dotted.plus is not None
-        picked = names.reached(scope.modules)
+        picked = names.reached(scope)
         if builtins in scope.modules and "*" not in dotted.parts[-1]:
             # Where everything is in scope, classes are found at once, by name and as subclasses.
             picked += filter(names.pick, scope.named(dotted.parts[-1]))
@@ -145,8 +157,8 @@ def find_members(dotted: Dotted, scope: Scope, wanted: Callable[[object], bool])
     if not owner:
         return
     plus = dotted.plus is not None
-    picked = _class_names_of(tuple(owner))
-    for cls in find_classes((Dotted(tuple(owner), dotted.plus),), scope):
+    picked = _class_names_of(tuple(owner), dotted.whole)
+    for cls in find_classes((dotted.owner,), scope):
         for each in [name] if "*" not in name else _names_of(cls, name, own="*" in owner[0]):
             holder = owner_of(cls, each)
             if holder is None or not wanted(bare.members(holder)[each]):
@@ -170,8 +182,8 @@ def find_functions(dotted: Dotted, scope: Scope) -> Iterator[tuple[ModuleType, s
         return
     wild = "*" in name
     matches = _matcher(name)
-    for module in scope.modules:
-        if owner and not _ends(_module_names(module), owner):
+    for module in scope.called(owner[-1]) if owner and "*" not in owner[-1] else scope.modules:
+        if owner and not _matches(_module_names(module), owner, dotted.whole):
             continue
         if (not owner or "*" in owner[0]) and not is_own_code(module.__name__):
             continue
@@ -188,7 +200,7 @@ def picks_function(dotted: Dotted, function: FunctionType) -> bool:
     if dotted.plus is not None or not _matcher(name)(function.__name__) or (not owner and hasattr(builtins, name)):
         return False
     module = sys.modules.get(function.__module__)
-    return not owner or (module is not None and _ends(_module_names(module), owner))
+    return not owner or (module is not None and _matches(_module_names(module), owner, dotted.whole))
 
 
 def is_function(value: object) -> bool:
@@ -305,9 +317,11 @@ def _module_names(module: ModuleType) -> list[list[str]]:
     return names
 
 
-def _ends(names: Iterable[list[str]], parts: Sequence[str]) -> bool:
+def _matches(names: Iterable[list[str]], parts: Sequence[str], whole: bool) -> bool:
+    """Are the parts the last of one of the names, or if `whole` all?"""
     return any(
-        len(name) >= len(parts) and all(_matcher(p)(n) for p, n in zip(parts, name[-len(parts) :], strict=True))
+        (len(name) == len(parts) if whole else len(name) >= len(parts))
+        and all(_matcher(p)(n) for p, n in zip(parts, name[-len(parts) :], strict=True))
         for name in names
     )
 
@@ -323,19 +337,19 @@ def _class_names(cls: type) -> list[list[str]]:
 class _ClassNames:
     """Which classes the names of a pattern are those of."""
 
-    def __init__(self, parts: tuple[str, ...]) -> None:
+    def __init__(self, parts: tuple[str, ...], whole: bool) -> None:
         self._parts = parts
+        self._whole = whole
         self._builtin = getattr(builtins, parts[0], None) if len(parts) == 1 else None
         self._last = _matcher(parts[-1])
         self._wild = "*" in parts[0]
         exact = not any("*" in part for part in parts)
         self._endings = {".".join(parts[:length]): parts[length:] for length in range(1, len(parts))} if exact else {}
-        """How the name of a module may end, and by which names the class is reached from there."""
-        self._last_parts = {ending.rpartition(".")[2] for ending in self._endings}
+        """How the name of a module may end, or be, and by which names the class is reached from there."""
+        self._last_parts = tuple(dict.fromkeys(ending.rpartition(".")[2] for ending in self._endings))
         self._named: bare.WeaklyById[type, bool] = bare.WeaklyById()
         self._by_path: bare.WeaklyById[type, bool] = bare.WeaklyById()
-        known = _by_last_part(len(sys.modules))
-        self.reached([module for part in self._last_parts for module in known.get(part, ())])
+        self.reached(_loaded(len(sys.modules)))
 
     def pick(self, cls: type) -> bool:
         """Has the class these names, or is it reached by them?"""
@@ -350,22 +364,21 @@ class _ClassNames:
         name = bare.module_name(cls)
         if not self._last(bare.name(cls)) or is_ours(name) or (self._wild and not is_own_code(name)):
             return False
-        return _ends(_class_names(cls), self._parts)
+        return _matches(_class_names(cls), self._parts, self._whole)
 
-    def reached(self, modules: Iterable[ModuleType]) -> list[type]:
+    def reached(self, scope: Scope) -> list[type]:
         """Classes that one of the modules has under the names of the pattern, wherever they were defined."""
-        found = [self._builtin] if isinstance(self._builtin, type) and builtins in modules else []
-        for module in modules if self._endings else ():
+        found = [self._builtin] if isinstance(self._builtin, type) and builtins in scope.modules else []
+        for module in [module for part in self._last_parts for module in scope.called(part)]:
             name = module.__name__
-            if name.rpartition(".")[2] not in self._last_parts:
-                continue
             for ending, rest in self._endings.items():
-                if name == ending or name.endswith("." + ending):
+                if name == ending or (not self._whole and name.endswith("." + ending)):
                     found += self._within(module, rest)
         for cls in found:
             self._by_path.set(cls, True)
             if not self._last(bare.name(cls)):
                 _ALIASES.setdefault(self._parts, set()).add(bare.name(cls))
+                ALIAS_NAMES.add(bare.name(cls))
         return found
 
     def _within(self, module: ModuleType, parts: Sequence[str]) -> Iterator[type]:
@@ -384,12 +397,9 @@ _class_names_of = cache(_ClassNames)
 
 
 @lru_cache(maxsize=1)
-def _by_last_part(count: int) -> dict[str, list[ModuleType]]:
-    """The modules that are loaded by the last part of their names; `count` is how many there are."""
-    found: dict[str, list[ModuleType]] = {}
-    for module in loaded_modules():
-        found.setdefault(module.__name__.rpartition(".")[2], []).append(module)
-    return found
+def _loaded(count: int) -> Scope:
+    """The modules that are loaded; `count` is how many there are."""
+    return Scope(loaded_modules())
 
 
 def _names_of(cls: type, name: str, *, own: bool) -> list[str]:

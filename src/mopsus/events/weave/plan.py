@@ -7,9 +7,10 @@ for operations and for what builtin types do themselves; or the beginnings and e
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import partial
+from itertools import chain
 from types import FunctionType, ModuleType
 
 from mopsus._core import Classes
@@ -25,7 +26,6 @@ from mopsus.spec.woven import woven
 _ITEM_METHODS = {"getitem": "__getitem__", "setitem": "__setitem__", "delitem": "__delitem__"}
 _NAMING = program.JOIN_POINTS | program.CURRENT | {"target"}
 """Primitives whose arguments are patterns of names."""
-parse_types = cache(program.parse_types)
 _LOOPS = {"iter": Operation.ITER, "next": Operation.NEXT}
 
 
@@ -90,6 +90,8 @@ class Cut:
     """One case of an event's pointcut. `emit` is what sends the event."""
 
     spec: Spec
+    types: Mapping[str, Pattern]
+    """By parameter, the classes that its values are of; none at all: any."""
     event: Event
     case: Branch
     emit: Callable[..., object]
@@ -162,8 +164,7 @@ class Cut:
 
     def _patterns(self) -> Iterator[Dotted]:
         """All patterns of names that it has to do with."""
-        for parameter in self.spec.parameters:
-            yield from parse_types(parameter.type)
+        yield from chain.from_iterable(self.types.values())
         for part in (*self.case.points, *self.case.without, *(part for part, _ in self.case.others)):
             if part.kind in _NAMING:
                 yield from part.argument
@@ -182,8 +183,7 @@ class Cut:
 
     def _parameter_types(self) -> list[Pattern]:
         """By parameter and field of the event: what its values must be instances of; empty: anything."""
-        declared = {parameter.name: parameter.type for parameter in self.spec.parameters}
-        return [parse_types(declared.get(name)) for name in self.event.names]
+        return [self.types.get(name, ()) for name in self.event.names]
 
     # ---- taps
 
@@ -361,7 +361,7 @@ class Cut:
             *owner, name = dotted.parts
             if not owner or "*" in name:
                 continue
-            pattern = (Dotted(tuple(owner), dotted.plus),)
+            pattern = (dotted.owner,)
             classes = resolver.classes(pattern, f"no accessor {name}", partial(_lacks_accessor, name))
             tap = self.tap(resolver, target=classes)
             if tap is not None:
@@ -393,7 +393,8 @@ class Cut:
         tap = self.tap(resolver)
         if tap is None:
             return
-        globs = [glob for dotted in pattern for glob in (".".join(dotted.parts), "*." + ".".join(dotted.parts))]
+        wholes = [(".".join(dotted.parts), dotted.whole) for dotted in pattern]
+        globs = [glob for name, whole in wholes for glob in ((name,) if whole else (name, f"*.{name}"))]
         inside = filters.within(globs)
         admits = tap.admits
         wanted: list[Filter] = [inside, *(admits._filters if isinstance(admits, Admission) else ())]
@@ -403,8 +404,8 @@ class Cut:
     # ---- operations
 
     def _is_builtin(self, name: str) -> bool:
-        wanted = {Dotted((name,)), Dotted(("builtins", name))}
-        return any(dotted in wanted for point in self.case.points for dotted in point.argument)
+        wanted = ((name,), ("builtins", name))
+        return any(dotted.parts in wanted for point in self.case.points for dotted in point.argument)
 
     def _loop_tap(self, resolver: Resolver) -> Tap | None:
         """A call of `iter` or `next` is what a loop does: its argument is the target."""
@@ -429,13 +430,27 @@ class Cut:
 def make_cuts(spec: Spec, emit: Callable[[str], Callable[..., object]]) -> list[Cut]:
     """The cases of all events of a spec that are tied to points of a program."""
     cuts = []
+    packages = program.imported_packages(spec.imports)
+    types = {each.name: program.rooted(program.parse_types(each.type), packages) for each in spec.parameters}
     for event in map(woven, spec.events):
         if program.is_program(event.pointcut) and event.pointcut is not None:
-            for case in program.branches(event.pointcut):
-                cut = Cut(spec, event, case, emit(event.name), moment_of(event))
-                cut.flows = [_follow(spec, part.argument) for part, _ in case.others if part.kind == "cflow"]
+            for case in _cases(event.pointcut, packages):
+                cut = Cut(spec, types, event, case, emit(event.name), moment_of(event))
+                flows = [part.argument for part, _ in case.others if part.kind == "cflow"]
+                cut.flows = [_follow(spec, pointcut, packages) for pointcut in flows]
                 cuts.append(cut)
     return cuts
+
+
+def _cases(pointcut: Pointcut, packages: Set[str]) -> Iterator[Branch]:
+    """The cases of a pointcut, in which names that begin with one of the packages mean that package."""
+
+    def named(part: Pointcut) -> Pointcut:
+        return replace(part, argument=program.rooted(part.argument, packages)) if part.kind in _NAMING else part
+
+    for case in program.branches(pointcut):
+        others = tuple((named(part), positive) for part, positive in case.others)
+        yield Branch(tuple(map(named, case.points)), tuple(map(named, case.without)), others)
 
 
 def moment_of(event: Event) -> Moment:
@@ -449,14 +464,14 @@ def moment_of(event: Event) -> Moment:
     return Moment.BEFORE
 
 
-def _follow(spec: Spec, pointcut: Pointcut) -> tuple[Flow, tuple[Cut, ...]]:
+def _follow(spec: Spec, pointcut: Pointcut, packages: Set[str]) -> tuple[Flow, tuple[Cut, ...]]:
     flow = Flow()
     cuts = []
-    for case in program.branches(pointcut):
+    for case in _cases(pointcut, packages):
         for moment, emit in ((Moment.BEFORE, flow.enter), (Moment.AFTER, flow.leave)):
-            cuts.append(Cut(spec, Event("cflow", pointcut=pointcut), case, emit, moment))
+            cuts.append(Cut(spec, {}, Event("cflow", pointcut=pointcut), case, emit, moment))
         given = Event("cflow", ("<made>",), returning="<made>", pointcut=pointcut)
-        cuts.append(Cut(spec, given, case, flow.made, Moment.RETURNING))
+        cuts.append(Cut(spec, {}, given, case, flow.made, Moment.RETURNING))
     return flow, tuple(cuts)
 
 

@@ -162,7 +162,8 @@ class Sites:
     def _tap_all(self) -> None:
         self._tap(list(self._sites))
         # What C code does is done in no module: where it is called from is for the taps to ask.
-        steps = [each.tap for rewrites in self._active for each in rewrites if each.operation is Operation.NEXT]
+        listed = [each for rewrites in self._active for each in rewrites if each.operation is Operation.NEXT]
+        steps = [each.tap for each in listed if each.tap is not None]
         self._steps.tap((), steps, ())
 
     def _tap(self, keys: Iterable[tuple[str, Place]]) -> None:
@@ -176,6 +177,7 @@ class Sites:
             for rewrites in self._active
             for rewrite in rewrites
             if rewrite.operation is operation
+            and rewrite.tap is not None
             and (not rewrite.names or place.name in rewrite.names)
             and concerns(rewrite, module, own=self._own[module])
         )

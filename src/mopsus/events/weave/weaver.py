@@ -120,7 +120,7 @@ class _Interests:
         """The cases, in their order, that something with these names, its own or of its bases, may concern."""
         found = {id(each): each for name in names & self._by_name.keys() for each in self._by_name[name]}
         found |= {id(each): each for each in self._any}
-        for aliases, outcomes in self._aliased.values():
+        for aliases, outcomes in self._aliased.values() if not names.isdisjoint(patterns.ALIAS_NAMES) else ():
             if aliases and not aliases.isdisjoint(names):
                 found |= {id(each): each for each in outcomes}
         return sorted(found.values(), key=lambda outcome: self._order[id(outcome)])
@@ -130,13 +130,17 @@ class Weaver:
     """Ties monitors to the program from `start` to `stop`. What is loaded or defined in between is woven as it comes.
 
     Monitors are by name of their spec; they are not closed. `later` are those that are not needed, and not even made,
-    until the program has loaded a module of that name. All methods may be called from any thread.
+    until the program has loaded a module of that name; `expected` are operations that they will ask for in code that is
+    loaded before. All methods may be called from any thread.
     """
 
-    def __init__(self, monitors: Mapping[str, Monitor], later: Later | None = None) -> None:
+    def __init__(
+        self, monitors: Mapping[str, Monitor], later: Later | None = None, expected: Iterable[str] = ()
+    ) -> None:
         require_program_events(monitor.spec for monitor in monitors.values())
         self.monitors: dict[str, Monitor] = {}
         self._later = dict(later or {})
+        self._expected = tuple(Rewrite(Operation(name), None) for name in sorted(expected))
         self._lock = RLock()
         self.resolver = Resolver()
         self._cuts: list[Cut] = []
@@ -175,7 +179,7 @@ class Weaver:
     @property
     def rewrites(self) -> tuple[Rewrite, ...]:
         """The operations that are tapped in rewritten code."""
-        return tuple(chain.from_iterable(outcome.rewrites for outcome in self.outcomes))
+        return (*chain.from_iterable(outcome.rewrites for outcome in self.outcomes), *self._expected)
 
     @property
     def definitions(self) -> frozenset[str]:

@@ -7,12 +7,12 @@ import socket
 async def talk(end):
     reader, writer = await asyncio.open_connection(sock=end)
     writer.write(b"hello")
-    writer.close()
+    writer.close()  # violation
 
 
 async def main():
     ours, theirs = socket.socketpair()
-    await talk(ours)  # violation
+    await talk(ours)
     theirs.close()
 
 

@@ -5,7 +5,7 @@ from contextlib import ExitStack
 
 def work():
     stack = ExitStack()
-    stack.callback(print, "over")
+    stack.callback(print, "over")  # violation
 
 
-work()  # violation
+work()

@@ -5,8 +5,8 @@ import tempfile
 
 
 def count():
-    folder = tempfile.TemporaryDirectory()
+    folder = tempfile.TemporaryDirectory()  # violation
     return len(os.listdir(folder.name))
 
 
-count()  # violation
+count()

@@ -4,8 +4,8 @@ from multiprocessing.pool import ThreadPool
 
 
 def double(numbers):
-    pool = ThreadPool(1)
+    pool = ThreadPool(1)  # violation
     return pool.map(abs, numbers)
 
 
-double([1, 2])  # violation
+double([1, 2])
