@@ -189,6 +189,12 @@ bool step_alone(Walk* self, EventId event) {
         return nullptr;
     }
     if (!self->has_end || Unobserved::now()) return nullptr;
+    // The interpreter drops it at once, and what it has, too.
+    if (self->holders == 1 && Py_REFCNT(self) == 1 && Py_REFCNT(self->iterator) == 1 && self->taps == self->site->taps && pending.monitor != nullptr &&
+        pending.monitor->step_last(pending, self->end)) {
+        self->alone = false;
+        return nullptr;
+    }
     {
         const SavedError saved;
         if (step_alone(self, self->end)) return nullptr;

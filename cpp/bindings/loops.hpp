@@ -39,8 +39,10 @@ public:
     void learn(const Site* site, PyObject* given, PyObject* iterator);
 
 private:
-    static constexpr std::size_t kPlans = 8;
-    static std::size_t place_of(const PyTypeObject* type) { return (reinterpret_cast<std::uintptr_t>(type) >> 4 ^ reinterpret_cast<std::uintptr_t>(type) >> 9) % kPlans; }
+    static constexpr std::size_t kPlans = 16;
+    static std::size_t place_of(const PyTypeObject* type) {
+        return static_cast<std::size_t>(static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(type)) * 0x9E3779B97F4A7C15ULL >> 60);
+    }
     std::array<LoopPlan, kPlans> plans_;
 };
 

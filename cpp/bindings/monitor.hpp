@@ -97,6 +97,13 @@ public:
     bool begin_pending(Pending& pending);
     // An event of the loop's. False if it must take its turn: then the instance is made first.
     bool step_pending(Pending& pending, EventId event);
+    // The same, if nothing can come after it.
+    bool step_last(Pending& pending, EventId event) {
+        if (inside_ || (table_->step(pending.deferred.state, event) & kNotable) != 0) return false;
+        ++core_.seen[event];
+        end_pending(pending, false);
+        return true;
+    }
     // The loop and its iterator are at their end. What the iterator went over may live on, and is then known by its number.
     void end_pending(Pending& pending, bool survives);
     // An iterator comes, takes so many steps, ends (if anybody asks for that) and goes, and nobody gets to see it. False as above.
@@ -316,11 +323,12 @@ private:
     std::vector<PyObject*> trash_;
     PyObject* wish_ = nullptr;  // an exception that is no error: KeyboardInterrupt, SystemExit
     Domain type_names_;         // never recycled, so that its slots number the names
-    struct {
+    struct Named {
         PyTypeObject* type = nullptr;
         unsigned version = 0;
         std::uint32_t name = 0;
-    } last_named_;
+    };
+    std::array<Named, 8> last_named_;
     std::vector<PyObject*> pinned_;
     std::vector<PyObject*> representatives_;  // by parameter under `by equality`: dict of (type, value) -> object
     std::map<std::uint64_t, std::shared_ptr<bool>> threads_;

@@ -51,7 +51,7 @@ void PyMonitor::watch_object(Engine& engine, unsigned p, Slot slot, PyObject* va
         pinned_.push_back(Py_NewRef(value));
         return;
     }
-    engine.domain(p).set_watch(slot, watch(value, watcher(engine, p), slot));
+    engine.domain(p).set_watch(slot, watch(value, watcher(engine, p), slot, options_.decentralized));
     Steps::note(value);
     ++watches_;
     if (tabular_ && options_.modes[p] == KeyMode::ByKind) recent_.remember(p, value, slot);
@@ -66,11 +66,12 @@ PyMonitor::Watcher& PyMonitor::watcher(Engine& engine, unsigned parameter) {
 }
 
 std::uint32_t PyMonitor::type_name(PyTypeObject* type) {
-    if (type == last_named_.type && type->tp_version_tag == last_named_.version && last_named_.version != 0) return last_named_.name;
+    Named& last = last_named_[(reinterpret_cast<std::uintptr_t>(type) >> 5) % last_named_.size()];
+    if (type == last.type && type->tp_version_tag == last.version && last.version != 0) return last.name;
     const Key key = Key::of_blob(KeyKind::Text, type->tp_name);
     const Slot known = type_names_.find(key);
-    last_named_ = {type, type->tp_version_tag, known != kNil ? known : type_names_.insert(key)};
-    return last_named_.name;
+    last = {type, type->tp_version_tag, known != kNil ? known : type_names_.insert(key)};
+    return last.name;
 }
 
 void PyMonitor::Watcher::died(Slot slot) {

@@ -1,6 +1,7 @@
 #include "watch.hpp"
 
 #include <algorithm>
+#include <array>
 #include <unordered_map>
 #include <vector>
 
@@ -41,6 +42,7 @@ std::unordered_map<PyTypeObject*, destructor> originals;
 struct Original {
     destructor dealloc = nullptr;
     PyTypeObject* above = nullptr;
+    PyTypeObject* type = nullptr;  // that this is about
 };
 
 PyTypeObject* nearest_hooked(PyTypeObject* type) {
@@ -48,18 +50,17 @@ PyTypeObject* nearest_hooked(PyTypeObject* type) {
     return type;
 }
 
-PyTypeObject* last_type = nullptr;  // no heap type: another one may come to lie where it was
+std::array<Original, 16> recent;  // of no heap types: another one may come to lie where one was
 
 // That of the nearest hooked base. Types that were made after a hook may have inherited it; they are not in the table
 // themselves.
 Original original_of(PyTypeObject* type) {
-    static Original last;
-    if (type == last_type) return last;
+    Original& known = recent[(reinterpret_cast<std::uintptr_t>(type) >> 5 ^ reinterpret_cast<std::uintptr_t>(type) >> 9) % recent.size()];
+    if (known.type == type) return known;
     PyTypeObject* hooked = nearest_hooked(type);
-    const Original found{originals.at(hooked), nearest_hooked(hooked->tp_base)};
-    if (type->tp_flags & Py_TPFLAGS_HEAPTYPE) return found;
-    last_type = type;
-    return last = found;
+    const Original found{originals.at(hooked), nearest_hooked(hooked->tp_base), type};
+    if ((type->tp_flags & Py_TPFLAGS_HEAPTYPE) == 0) known = found;
+    return found;
 }
 
 // The deallocators of some types, `OrderedDict` for example, end with a call of that of their base, by way of its hook.
@@ -96,7 +97,7 @@ void hooked_dealloc(PyObject* self) {
         Steps::forget(self);
     }
     PyTypeObject* type = Py_TYPE(self);
-    const auto [original, above] = original_of(type);
+    const auto [original, above, of] = original_of(type);
     if (above != nullptr) {
         Chained one{self, above, chained};
         chained = &one;
@@ -145,12 +146,13 @@ void watch_deaths(PyTypeObject* type) {
     if (base->tp_dealloc == hooked_dealloc) return;
     originals[base] = base->tp_dealloc;
     base->tp_dealloc = hooked_dealloc;
-    last_type = nullptr;
+    recent = {};
 }
 
-std::uint64_t watch(PyObject* object, Mourner& mourner, Slot slot) {
+std::uint64_t watch(PyObject* object, Mourner& mourner, Slot slot, bool by_reference) {
     PyTypeObject* type = Py_TYPE(object);
-    if (PyType_SUPPORTS_WEAKREFS(type)) {
+    // Generators come and go: a hook costs less than a weak reference for each.
+    if (PyType_SUPPORTS_WEAKREFS(type) && (by_reference || type != &PyGen_Type)) {
         PyObject* arguments[] = {object, weak_callback};
         PyObject* reference = PyObject_Vectorcall(reinterpret_cast<PyObject*>(weak_type), arguments, 2, nullptr);
         if (reference != nullptr) {

@@ -42,7 +42,7 @@ public:
     Domain& domain() const { return engine_.domain(parameter_); }
 
 private:
-    friend std::uint64_t watch(PyObject*, Mourner&, Slot);
+    friend std::uint64_t watch(PyObject*, Mourner&, Slot, bool);
     friend void unwatch(std::uint64_t, Mourner&, PyObject*);
     Engine& engine_;
     unsigned parameter_;
@@ -51,7 +51,8 @@ private:
 
 // A watch is an opaque word that the caller keeps with the slot: a weak reference (owned), or a
 // mark that the object's type is hooked; then the object is found again by its address.
-std::uint64_t watch(PyObject* object, Mourner& mourner, Slot slot);
+// With `by_reference` it is a weak reference wherever there can be one.
+std::uint64_t watch(PyObject* object, Mourner& mourner, Slot slot, bool by_reference);
 void unwatch(std::uint64_t word, Mourner& mourner, PyObject* object);
 // The slot under which a mourner knows an object, by the object's own list of weak references; 0 if
 // that list does not say.

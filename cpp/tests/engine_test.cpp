@@ -345,6 +345,66 @@ TEST(history_keeps_the_last_events_of_every_slice) {
     }
 }
 
+// An instance that is made later reports what it would have reported, and counts the same.
+TEST(deferred_instances_report_the_same) {
+    enum : EventId { kCreate, kUpdate, kNext };
+    std::mt19937 random(7);
+    for (const std::uint32_t history : {0U, 8U}) {
+        Program program = unsafe_iter();
+        program.history = history;
+        Collector at_once, later;
+        SlicingEngine direct(program, at_once), put_off(program, later);
+        REQUIRE(put_off.defers(kCreate) && !put_off.defers(kUpdate) && !put_off.defers(kNext));
+        std::map<std::int64_t, std::pair<std::int64_t, Deferred>> waiting;  // by iterator: its collection, and the instance
+        const auto adopt = [&](std::int64_t i) {
+            const auto [c, deferred] = waiting.at(i);
+            waiting.erase(i);
+            const Slot slots[] = {slot_of(put_off, 0, Key::of_int(c)), slot_of(put_off, 1, Key::of_int(i))};
+            put_off.adopt(kCreate, slots, deferred);
+        };
+        std::int64_t iterators = 0;
+        for (std::int64_t row = 1; row < 3000; ++row) {
+            const std::int64_t c = random() % 4;
+            const std::int64_t i = random() % static_cast<unsigned>(iterators + 1);
+            const unsigned what = random() % 8;
+            if (what == 0) {
+                send(direct, kCreate, {c, iterators}, row);
+                Deferred deferred = put_off.defer();
+                deferred.state = plain(put_off.first_table()->step(deferred.state, kCreate));
+                deferred.changed = true;
+                deferred.past.event = kCreate;
+                deferred.past.stamp.row = row;
+                waiting.emplace(iterators++, std::pair(c, deferred));
+            } else if (what == 1) {
+                send(direct, kUpdate, {c}, row);
+                std::vector<std::int64_t> concerned;
+                for (const auto& [iterator, one] : waiting)
+                    if (one.first == c) concerned.push_back(iterator);
+                for (const std::int64_t iterator : concerned) adopt(iterator);
+                send(put_off, kUpdate, {c}, row);
+            } else if (what == 2) {
+                end(direct, 1, i);
+                if (waiting.erase(i) != 0)
+                    put_off.end_deferred();
+                else
+                    end(put_off, 1, i);
+            } else {
+                send(direct, kNext, {i}, row);
+                if (!waiting.contains(i)) send(put_off, kNext, {i}, row);
+            }
+        }
+        REQUIRE(at_once.reports.size() > 10 && at_once.reports.size() == later.reports.size());
+        for (std::size_t k = 0; k < later.reports.size(); ++k) {
+            const Report &one = at_once.reports[k], &other = later.reports[k];
+            REQUIRE(one.stamp.row == other.stamp.row && one.values[1].bits == other.values[1].bits && one.witness.size() == other.witness.size());
+            for (std::size_t n = 0; n < one.witness.size(); ++n)
+                REQUIRE(one.witness[n].event == other.witness[n].event && one.witness[n].stamp.row == other.witness[n].stamp.row);
+        }
+        REQUIRE(direct.counts().created == put_off.counts().created && direct.counts().collected == put_off.counts().collected);
+        REQUIRE(direct.counts().most == put_off.counts().most);
+    }
+}
+
 TEST(a_wrong_program_is_refused) {
     const auto refused = [](auto&& change) {
         Program program = unsafe_iter();

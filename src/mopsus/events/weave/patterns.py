@@ -64,7 +64,8 @@ class Scope:
         """The modules whose names end in that one."""
         if not self._called:
             for module in self.modules:
-                for last in names_of(module):
+                full = module.__name__
+                for last in names_of(module) if full in _MAIN else (full.rpartition(".")[2],):
                     self._called.setdefault(last, []).append(module)
         return self._called.get(name, ())
 
@@ -90,10 +91,14 @@ class Member:
 
 def everything() -> Scope:
     """All modules and classes that there are."""
-    _class_names_of.cache_clear()
     is_own_code.cache_clear()
     _loaded.cache_clear()
     return Scope(loaded_modules(), list(_all_classes()))
+
+
+def forget() -> None:
+    """Begin anew: what names stood for when something was woven before may be something else by now."""
+    _class_names_of.cache_clear()
 
 
 def loaded_modules() -> list[ModuleType]:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from mopsus.events.weave.joinpoints import Operation, Rewrite
 from mopsus.events.weave.sites import DEFINED, Place, builtin_name
 
-REVISION = 3
+REVISION = 4
 """Of the rewriting: code that an earlier one has left in a cache is not used."""
 
 MAKERS = ("map", "filter", "zip", "enumerate", "reversed", "open")
@@ -182,8 +182,7 @@ class _Rewriter:
         if not isinstance(target, _SEVERAL):
             return value
         if not isinstance(value, _SEVERAL):
-            shape = _shape(target)
-            return self._around(Place("unpack", shape if "(" in shape else ""), value, target)
+            return self._around(Place("unpack", _shape(target)), value, target)
         # The parts are assigned one by one.
         parts = [*target.elts, *value.elts]
         if len(target.elts) == len(value.elts) and not any(isinstance(each, ast.Starred) for each in parts):

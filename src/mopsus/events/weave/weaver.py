@@ -227,6 +227,7 @@ class Weaver:
     def start(self) -> None:
         """Weave everything that is loaded, and from now on everything that comes."""
         with self._lock:
+            patterns.forget()
             self._take_later(set(sys.modules) & self._later.keys())
             self._begin(self.outcomes)
             # Before it is loaded in full a module may use its classes; the main program always does.
