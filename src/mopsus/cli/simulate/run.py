@@ -153,8 +153,12 @@ def _print(outcome: Outcome) -> None:
             print(f"   not known: {reason.name} of {reason.component} at {reason.time}")
         if len(explanation.missing) > 10:
             print(f"   and {len(explanation.missing) - 10} more")
+        if outcome.measures["msg_lost"]:
+            print(f"   messages that were lost: {outcome.measures['msg_lost']}")
     else:
         print(f"{VERDICT_NAMES[outcome.verdict]}  at timestamp {outcome.time}, found in round {outcome.round}")
+        if explanation.state is not None:
+            print(f"   {explanation.monitor} knew state q{explanation.state} at {explanation.since}")
         for reason in explanation.reasons:
             value = VERDICT_NAMES[reason.value]
             print(f"   because {reason.name} of {reason.component} was {value} at {reason.time}")

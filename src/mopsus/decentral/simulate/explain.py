@@ -32,6 +32,8 @@ class Explanation:
     """Who found the verdict."""
     since: int
     """The timestamp at which the state was known last; reasons are later."""
+    state: int | None = None
+    """That state of the finder's automaton."""
     reasons: tuple[Reason, ...] = ()
     """What the verdict follows from."""
     missing: tuple[Reason, ...] = ()
@@ -52,7 +54,8 @@ def explain(
         if not isinstance(monitor, _core.DecentralMonitor):
             return Explanation(found.part.name, 0)
         reasons = tuple(_reason(found, system, time, put, value) for time, put, value in monitor.reasons())
-        return Explanation(found.part.name, monitor.extent.start, reasons)
+        state = monitor.ehe.state(monitor.ehe.start) if isinstance(monitor, _core.Encoder) else None
+        return Explanation(found.part.name, monitor.extent.start, state, reasons)
     missing: set[Reason] = set()
     since = 0
     for each in running:
