@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import random
+import socket
 
+import msgspec
 import pytest
-from decentral.deploy.support import ALGORITHMS, OWN, SURE, deployment, simulated, texts, verdict_of
+from decentral.deploy.support import ALGORITHMS, OWN, QUICK, SURE, deployment, simulated, texts, verdict_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from logics.temporal_formulas import formulas
 
-from mopsus.bus import LocalBus
+from mopsus.bus import LocalBus, frame_of
+from mopsus.decentral import DecentralError
 from mopsus.decentral.deploy.client import Client
 from mopsus.decentral.deploy.here import deploy_here
 from mopsus.decentral.deploy.host import Host
-from mopsus.decentral.deploy.messages import subject_of_host
+from mopsus.decentral.deploy.journal import Journal, JournalError
+from mopsus.decentral.deploy.messages import Probe, decode_body, subject_of_host
 from mopsus.logics.temporal.syntax import FUTURE
 
 PROPOSITIONS = tuple(name for names in OWN.values() for name in names)
@@ -68,6 +72,11 @@ class BadBus(LocalBus):
             receive(data)
 
 
+async def alive(host):
+    await host.join()
+    await host.serve()
+
+
 async def killed_at_random(deployed, folder, bus, seed, kills):
     """Run a deployment in which hosts die at any point where they wait, and are started again."""
     draw = random.Random(seed)
@@ -75,7 +84,7 @@ async def killed_at_random(deployed, folder, bus, seed, kills):
     def start(name):
         journals = folder / name
         journals.mkdir(exist_ok=True)
-        return asyncio.ensure_future(Host(name, bus, journals, nothing).serve())
+        return asyncio.ensure_future(alive(Host(name, bus, journals, nothing)))
 
     serving = {name: start(name) for name in deployed.components}
     running = asyncio.ensure_future(Client(bus, deployed).run())
@@ -126,3 +135,96 @@ def by_timestamp(verdicts):
         for first, last, value in runs:
             found |= dict.fromkeys([(name, time) for time in range(first, last + 1)], value)
     return found
+
+
+def test_a_limit(tmp_path):
+    traces = {name: [{own[0]: False}] * 9 for name, own in OWN.items()}
+    limited = msgspec.structs.replace(QUICK, limit=4)
+    outcome = asyncio.run(deploy_here(deployment("orch", "F a0", texts(traces), settings=limited), nothing))
+    assert (outcome.verdict, outcome.end) == (None, "quiet")
+    assert {name: host.times for name, host in outcome.hosts.items()} == {"a": {"A": 4}, "b": {"B": 4}, "c": {"C": 4}}
+
+
+def test_control_signals_reach_what_is_observed():
+    async def run():
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        peripheries = {**texts({"B": [], "C": []}), "A": ({"kind": "tcp", "port": port},)}
+        deployed = deployment("orch", "F a0", peripheries)
+        bus = LocalBus()
+        host_tasks = [asyncio.ensure_future(alive(Host(name, bus, None, nothing))) for name in deployed.components]
+        client = Client(bus, deployed)
+        running = asyncio.ensure_future(client.run())
+        while True:
+            try:
+                reader, writer = await asyncio.open_connection("127.0.0.1", port)
+                break
+            except ConnectionRefusedError:
+                await asyncio.sleep(0.001)
+        writer.write(b"a0:f\n")
+        client.signal("A", "brighter")
+        said = await reader.readline()
+        writer.write(b"a0:t\n")
+        outcome = await running
+        writer.close()
+        for task in host_tasks:
+            task.cancel()
+        await asyncio.gather(*host_tasks, return_exceptions=True)
+        return said, outcome.verdict
+
+    assert asyncio.run(run()) == (b"brighter\n", True)
+
+
+async def with_a_host_that_forgets(deployed):
+    """A run in which a host without a journal is killed in the middle."""
+    bus = BadBus(0)
+    serving = {name: asyncio.ensure_future(alive(Host(name, bus, None, nothing))) for name in deployed.components}
+    started = asyncio.Event()
+
+    def listen(data):
+        body = frame_of(data).body
+        if body and isinstance(decode_body(body), Probe):
+            started.set()
+
+    await bus.follow(subject_of_host("b"), listen)
+    running = asyncio.ensure_future(Client(bus, deployed).run())
+    try:
+        await started.wait()
+        bus.cut("b")
+        serving["b"].cancel()
+        serving["b"] = asyncio.ensure_future(alive(Host("b", bus, None, nothing)))
+        return await running
+    finally:
+        for each in (*serving.values(), running):
+            each.cancel()
+        await asyncio.wait([*serving.values(), running])
+
+
+def test_a_host_that_has_lost_what_it_knew(tmp_path):
+    peripheries = {
+        **texts({"A": [], "C": []}),
+        "B": ({"kind": "tcp", "port": 0},),
+    }  # nobody connects
+    with pytest.raises(DecentralError, match="host 'b' has lost what it knew of the run") as caught:
+        asyncio.run(with_a_host_that_forgets(deployment("orch", "F b0", peripheries)))
+    assert caught.value.code == "DECENTRAL-073"
+
+
+def test_a_journal_that_cannot_be_written(tmp_path, monkeypatch):
+    def full(self, records):
+        raise JournalError("cannot write the journal: the disk is full")
+
+    async def run():
+        bus = LocalBus()
+        deployed = deployment("orch", "F b0", texts({"A": [], "B": [], "C": []}))
+        host_tasks = [asyncio.ensure_future(alive(Host(name, bus, tmp_path, nothing))) for name in deployed.components]
+        try:
+            await Client(bus, deployed).run()
+        finally:
+            for task in host_tasks:
+                task.cancel()
+            await asyncio.gather(*host_tasks, return_exceptions=True)
+
+    monkeypatch.setattr(Journal, "write", full)
+    with pytest.raises(DecentralError, match="the disk is full"):
+        asyncio.run(run())
