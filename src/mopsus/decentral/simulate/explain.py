@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from mopsus import _core
+from mopsus.decentral.algorithms.algorithm import Part
 from mopsus.decentral.algorithms.build import Running
 from mopsus.decentral.algorithms.pauses import moves
+from mopsus.decentral.simulate.witness import Notes, Witness
 from mopsus.decentral.system import System
 
 
@@ -17,9 +19,9 @@ class Reason:
 
     time: int
     name: str
-    """A proposition, or a monitor whose verdict it is."""
+    """A proposition, or `@` and a monitor whose verdict it is."""
     component: str
-    """Where it is observed, or found."""
+    """Where it is observed, or read."""
     value: bool | None = None
     """None: it is not known."""
 
@@ -45,33 +47,43 @@ def explain(
     system: System,
     finder: int | None,
     on_the_way: Sequence[tuple[int, _core.Content]],
+    notes: Callable[[], Notes],
 ) -> Explanation:
     """Why the monitor of that number found a verdict, or why none did; `on_the_way` is to whom messages would have come
-    that were not delivered."""
+    that were not delivered, and `notes` repeats the run to see what monitors knew."""
     if finder is not None:
         found = running[finder]
         monitor = found.monitor
+        if isinstance(monitor, _core.Node):
+            told = Witness(notes().known).reasons(found.part.name, 1)
+            reasons = {_reason(part, system, time, put, value) for part, time, put, value in told}
+            return Explanation(found.part.name, 0, 0, _ordered(reasons))
         if not isinstance(monitor, _core.DecentralMonitor):
             return Explanation(found.part.name, 0)
-        reasons = tuple(_reason(found, system, time, put, value) for time, put, value in monitor.reasons())
+        reasons = {_reason(found.part, system, time, put, value) for time, put, value in monitor.reasons()}
         state = monitor.ehe.state(monitor.ehe.start) if isinstance(monitor, _core.Encoder) else None
-        return Explanation(found.part.name, monitor.extent.start, state, reasons)
+        return Explanation(found.part.name, monitor.extent.start, state, _ordered(reasons))
     missing: set[Reason] = set()
     since = 0
-    for each in running:
+    roots = [each for each in running if each.part.settings.get("root")]
+    for each in roots or running:
         if isinstance(each.monitor, _core.DecentralMonitor):
-            missing.update(_reason(each, system, time, put, None) for time, put in each.monitor.missing())
+            missing.update(_reason(each.part, system, time, put, None) for time, put in each.monitor.missing())
             since = max(since, each.monitor.extent.start)
     for number, content in on_the_way:
         if isinstance(content, _core.Encoding):
             ehe = content.ehe
-            missing.update(_reason(running[number], system, time, put, None) for time, put in ehe.missing(ehe.end))
+            missing.update(_reason(running[number].part, system, time, put, None) for time, put in ehe.missing(ehe.end))
             since = max(since, ehe.start)
-    ordered = sorted(missing, key=lambda reason: (reason.time, reason.component, reason.name))
-    return Explanation(None, since, missing=tuple(ordered))
+    return Explanation(None, since, missing=_ordered(missing))
 
 
-def _reason(running: Running, system: System, time: int, number: int, value: bool | None) -> Reason:
-    name = running.part.inputs[number]
+def _ordered(reasons: Iterable[Reason]) -> tuple[Reason, ...]:
+    return tuple(sorted(reasons, key=lambda reason: (reason.time, reason.component, reason.name)))
+
+
+def _reason(part: Part, system: System, time: int, number: int, value: bool | None) -> Reason:
+    """A verdict of another monitor is where it is read."""
+    name = part.inputs[number]
     places = {**system.owners, **{moves(component): component for component in system.components}}
-    return Reason(time, name, places.get(name, running.part.place), value)
+    return Reason(time, name, places.get(name, part.place), value)
