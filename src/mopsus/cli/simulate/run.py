@@ -157,7 +157,7 @@ def _print(outcome: Outcome) -> None:
             print(f"   messages that were lost: {outcome.measures['msg_lost']}")
     else:
         print(f"{VERDICT_NAMES[outcome.verdict]}  at timestamp {outcome.time}, found in round {outcome.round}")
-        if explanation.state is not None:
+        if explanation.since and explanation.state is not None:
             print(f"   {explanation.monitor} knew state q{explanation.state} at {explanation.since}")
         for reason in explanation.reasons:
             value = VERDICT_NAMES[reason.value]
