@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 import socket
 
@@ -13,15 +14,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from logics.temporal_formulas import formulas
 
-from mopsus.bus import LocalBus, frame_of
+from mopsus.bus import Frame, LocalBus, frame_of
+from mopsus.bus.mail import VERSION, bytes_of
 from mopsus.decentral import DecentralError
 from mopsus.decentral.deploy.client import Client
 from mopsus.decentral.deploy.here import deploy_here
 from mopsus.decentral.deploy.host import Host
 from mopsus.decentral.deploy.journal import Journal, JournalError
 from mopsus.decentral.deploy.messages import Probe, decode_body, subject_of_host
+from mopsus.decentral.traces import parse_trace
 from mopsus.logics.temporal.syntax import FUTURE
 
+CASES = int(os.environ.get("MOPSUS_CASES", "0")) // 1000
+"""How many of each kind are tried in `make test-all`."""
 PROPOSITIONS = tuple(name for names in OWN.values() for name in names)
 
 
@@ -43,7 +48,7 @@ def nothing(text):
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=max(8, CASES), deadline=None)
 @given(formula=formulas(FUTURE, atoms=PROPOSITIONS, max_leaves=6), traces=runs())
 def test_the_verdict_is_that_of_whoever_sees_everything(algorithm, formula, traces):
     outcome = asyncio.run(deploy_here(deployment(algorithm, formula, texts(traces)), nothing))
@@ -105,7 +110,7 @@ async def killed_at_random(deployed, folder, bus, seed, kills):
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=max(6, CASES), deadline=None)
 @given(
     formula=formulas(FUTURE, atoms=PROPOSITIONS, max_leaves=6),
     traces=runs(),
@@ -119,7 +124,7 @@ def test_a_bad_bus_and_hosts_that_die(tmp_path_factory, algorithm, formula, trac
     check(outcome, algorithm, formula, traces)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=max(6, CASES), deadline=None)
 @given(formula=formulas(FUTURE, atoms=PROPOSITIONS, max_leaves=6), traces=runs())
 def test_verdicts_at_all_timestamps(formula, traces):
     watched = {"watch": "all"}
@@ -137,7 +142,26 @@ def by_timestamp(verdicts):
     return found
 
 
-def test_a_limit(tmp_path):
+def test_why_there_is_a_verdict_or_none():
+    switch, bulb = parse_trace("s:f>s:t>s:t>s:t>s:f"), parse_trace("l:f>l:f>l:t>l:f>l:t")
+    own = {"switch": ("s",), "bulb": ("l",)}
+    formula = "G(s -> X(l U !s))"
+    outcome = asyncio.run(
+        deploy_here(deployment("orch", formula, texts({"switch": switch, "bulb": bulb}), own), nothing)
+    )
+    assert (outcome.verdict, outcome.timestamp) == (False, 4)
+    assert {(each.name, each.component, each.value) for each in outcome.reasons if each.time == 4} == {
+        ("s", "switch", True),
+        ("l", "bulb", False),
+    }
+    outcome = asyncio.run(
+        deploy_here(deployment("orch", formula, texts({"switch": switch, "bulb": bulb[:3]}), own), nothing)
+    )
+    assert outcome.verdict is None
+    assert ("l", "bulb", 4) in {(each.name, each.component, each.time) for each in outcome.missing}
+
+
+def test_a_limit():
     traces = {name: [{own[0]: False}] * 9 for name, own in OWN.items()}
     limited = msgspec.structs.replace(QUICK, limit=4)
     outcome = asyncio.run(deploy_here(deployment("orch", "F a0", texts(traces), settings=limited), nothing))
@@ -208,6 +232,62 @@ def test_a_host_that_has_lost_what_it_knew(tmp_path):
     with pytest.raises(DecentralError, match="host 'b' has lost what it knew of the run") as caught:
         asyncio.run(with_a_host_that_forgets(deployment("orch", "F b0", peripheries)))
     assert caught.value.code == "DECENTRAL-073"
+
+
+class Deserted(LocalBus):
+    """A client that is killed: from some moment on, nothing comes from it."""
+
+    deserted = False
+
+    async def _publish(self, subject, data):
+        if not (self.deserted and frame_of(data).sender.startswith("mopsus.client")):
+            await super()._publish(subject, data)
+
+
+def test_hosts_end_runs_that_nobody_asks_for(tmp_path):
+    said = asyncio.Queue()
+
+    async def run():
+        bus = Deserted()
+        peripheries = {name: ({"kind": "tcp", "port": 0},) for name in OWN}  # nobody connects
+        deployed = deployment("orch", "F b0", peripheries, settings=msgspec.structs.replace(QUICK, timeout_s=0.3))
+        for name in deployed.components:
+            (tmp_path / name).mkdir()
+        hosts = [Host(name, bus, tmp_path / name, said.put_nowait) for name in deployed.components]
+        for host in hosts:
+            await host.join()
+        serving = [asyncio.ensure_future(host.serve()) for host in hosts]
+        client = Client(bus, deployed)
+        running = asyncio.ensure_future(client.run())
+        while not any(status.pids for status in client.outcome.hosts.values()):
+            await asyncio.sleep(0)
+        bus.deserted = True
+        running.cancel()
+        told = [await said.get() for _ in hosts]
+        while len(list(tmp_path.glob("*/*.done"))) < len(hosts):
+            await asyncio.sleep(0)
+        for each in serving:
+            each.cancel()
+        await asyncio.gather(running, *serving, return_exceptions=True)
+        return told
+
+    assert all("the client has not been heard of for 0.3 s" in each for each in asyncio.run(run()))
+
+
+def test_messages_of_another_version_are_refused():
+    async def run():
+        bus, said = LocalBus(), []
+        host = Host("a", bus, None, said.append)
+        await host.join()
+        await bus.publish(subject_of_host("a"), bytes_of(Frame(VERSION + 1, "0" * 32, "far", 1, b"x", 0)))
+        await bus.publish(subject_of_host("a"), b"nonsense")
+        while len(said) < 2:
+            await asyncio.sleep(0)
+        return said
+
+    old, nonsense = asyncio.run(run())
+    assert f"'far' has version {VERSION + 1}" in old
+    assert "no message" in nonsense
 
 
 def test_a_journal_that_cannot_be_written(tmp_path, monkeypatch):

@@ -46,11 +46,12 @@ BATCH = 64
 class Session:
     """A run on this host, with all that it touches: the bus, the journal, peripheries, time."""
 
-    def __init__(self, run: Run, client: str, bus: Bus, journal: Journal | None) -> None:
+    def __init__(self, run: Run, client: str, bus: Bus, journal: Journal | None, say: Callable[[str], None]) -> None:
         self._run = run
         self._client = client
         self._bus = bus
         self._journal = journal
+        self._say = say
         self._settings = Settings()
         self._arrived: deque[Frame] = deque()
         self._observed: asyncio.Queue[Record] = asyncio.Queue(BATCH)
@@ -90,16 +91,17 @@ class Session:
         """Let go of all peripheries: another run may want their ports."""
         for task in self._watching:
             task.cancel()
-        await asyncio.gather(*self._watching, return_exceptions=True)
         for component in self._components.values():
             await component.stop()
         self._components.clear()
+        await asyncio.gather(*self._watching, return_exceptions=True)
 
     def _over(self) -> bool:
         silent = monotonic() - self._heard > self._settings.timeout_s
         if silent and not self._run.stopped:
             gone = f"the client has not been heard of for {self._settings.timeout_s:g} s"
             self._commit([Broken("DECENTRAL-073", gone, "")])
+            self._say(f"{self._run.office.session} is given up: {gone}")
         return self._run.stopped and (silent or not self._run.office.unacknowledged)
 
     def _commit(self, records: list[Record]) -> None:
@@ -269,7 +271,7 @@ class Host:
 
     def _open(self, run: Run, client: str, journal: Journal | None) -> Session:
         session = run.office.session
-        opened = self._sessions[session] = Session(run, client, self._bus, journal)
+        opened = self._sessions[session] = Session(run, client, self._bus, journal, self._say)
         self._known.add(session)
         self._keep(self._live(session, opened))
         return opened

@@ -75,6 +75,8 @@ class Found(msgspec.Struct, frozen=True, tag=True):
     monitor: str
     time: int
     verdict: bool
+    reasons: tuple[tuple[int, str, bool], ...]
+    """What it follows from: inputs of the monitor at timestamps."""
 
 
 class Answers(msgspec.Struct, frozen=True, tag=True):
@@ -117,6 +119,8 @@ class Finished(msgspec.Struct, frozen=True, tag=True):
     """Host to client: what was counted, and who says so."""
 
     pid: int
+    missing: tuple[tuple[int, str], ...]
+    """What its monitors would have had to know: the first of such inputs at timestamps."""
     turns: int
     times: dict[str, int]
     measures: dict[str, int]
