@@ -93,6 +93,14 @@ def test_a_lost_encoding_is_sent_again(mopsus):
     assert told["measures"]["msg_Acknowledgement"] > 0
 
 
+def test_monitors_may_refer_to_each_other_in_a_circle(mopsus):
+    circle = ("--spec", "circle.toml", "--traces", "traces", "--algorithm", "general", "--allow-cycles")
+    status, out, _ = mopsus(*circle)
+    assert (status, out.splitlines()[0]) == (0, "?  no verdict in 6 rounds")
+    status, out, _ = mopsus(*circle, "-o", "watch=all")
+    assert "root: true at 2..5" in out.splitlines()
+
+
 def test_a_run_is_recorded(mopsus, tmp_path):
     mopsus(*RUN, "migr", "--record", "run.json")
     recording = load_recording(tmp_path / "run.json")

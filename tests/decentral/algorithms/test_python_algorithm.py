@@ -152,6 +152,16 @@ class Lost(Tell):
         turn.send("nobody", 1)
 
 
+class Broken(Tell):
+    def step(self, me, turn):
+        raise KeyError(turn.time)
+
+
+class Opaque(Tell):
+    def step(self, me, turn):
+        turn.send(me.part.name, object())
+
+
 class Twins(Tell):
     def setup(self, task):
         return [*super().setup(task)] * 2
@@ -182,6 +192,8 @@ class Bare(Tell):
     [
         (Silent, "has no step"),
         (Lost, "'nobody', which it does not know"),
+        (Broken, "part 'A' failed at timestamp 1: KeyError: 1"),
+        (Opaque, "part 'A' failed at timestamp 1: TypeError"),
         (Twins, "no two of one name"),
         (Strange, "is a 'wizard'"),
         (Deaf, "'two', which does not know it"),

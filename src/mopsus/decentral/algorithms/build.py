@@ -6,6 +6,7 @@ their names.
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -16,6 +17,7 @@ from mopsus import _core
 from mopsus.decentral.algorithms.algorithm import PYTHON, Algorithm, AlgorithmError, Me, Part, Turn
 from mopsus.decentral.algorithms.pauses import moves
 from mopsus.decentral.core import compiled
+from mopsus.model import MopsusError
 
 
 class Stepping(Protocol):
@@ -105,8 +107,17 @@ class _PythonMonitor:
         peers, inputs = self._me.part.peers, len(self._me.part.inputs)
         own = _core.Memory([each for each in seen.observations() if each[1] < inputs])
         turn = Turn(time, own, [(peers[sender], _opened(content)) for sender, content in inbox])
-        self._algorithm.step(self._me, turn)
-        outbox = [(self._number(name), _wrapped(payload)) for name, payload in turn.outbox]
+        try:
+            self._algorithm.step(self._me, turn)
+            outbox = [(self._number(name), _wrapped(payload)) for name, payload in turn.outbox]
+        except MopsusError:
+            raise
+        except Exception as error:  # it may fail in any way
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            raise AlgorithmError(
+                f"part '{self._me.part.name}' failed at timestamp {time}: {type(error).__name__}: {error}",
+                hint=f"{place.filename}, line {place.lineno}",
+            ) from error
         return _core.Step(outbox, turn.finding, turn.stops)
 
     def _number(self, name: str) -> int:

@@ -57,12 +57,12 @@ def explain(
         if isinstance(monitor, _core.Node):
             told = Witness(notes().known).reasons(found.part.name, 1)
             reasons = {_reason(part, system, time, put, value) for part, time, put, value in told}
-            return Explanation(found.part.name, 0, 0, _ordered(reasons))
+            return Explanation(found.part.name, 0, 0, _ordered(reasons, system))
         if not isinstance(monitor, _core.DecentralMonitor):
             return Explanation(found.part.name, 0)
         reasons = {_reason(found.part, system, time, put, value) for time, put, value in monitor.reasons()}
         state = monitor.ehe.state(monitor.ehe.start) if isinstance(monitor, _core.Encoder) else None
-        return Explanation(found.part.name, monitor.extent.start, state, _ordered(reasons))
+        return Explanation(found.part.name, monitor.extent.start, state, _ordered(reasons, system))
     missing: set[Reason] = set()
     since = 0
     roots = [each for each in running if each.part.settings.get("root")]
@@ -75,11 +75,12 @@ def explain(
             ehe = content.ehe
             missing.update(_reason(running[number].part, system, time, put, None) for time, put in ehe.missing(ehe.end))
             since = max(since, ehe.start)
-    return Explanation(None, since, missing=_ordered(missing))
+    return Explanation(None, since, missing=_ordered(missing, system))
 
 
-def _ordered(reasons: Iterable[Reason]) -> tuple[Reason, ...]:
-    return tuple(sorted(reasons, key=lambda reason: (reason.time, reason.component, reason.name)))
+def _ordered(reasons: Iterable[Reason], system: System) -> tuple[Reason, ...]:
+    order = {component: number for number, component in enumerate(system.components)}
+    return tuple(sorted(reasons, key=lambda reason: (reason.time, order[reason.component], reason.name)))
 
 
 def _reason(part: Part, system: System, time: int, number: int, value: bool | None) -> Reason:
