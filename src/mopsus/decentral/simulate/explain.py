@@ -53,29 +53,44 @@ def explain(
     that were not delivered, and `notes` repeats the run to see what monitors knew."""
     if finder is not None:
         found = running[finder]
-        monitor = found.monitor
-        if isinstance(monitor, _core.Node):
+        if isinstance(found.monitor, _core.Node):
             told = Witness(notes().known).reasons(found.part.name, 1)
             reasons = {_reason(part, system, time, put, value) for part, time, put, value in told}
             return Explanation(found.part.name, 0, 0, _ordered(reasons, system))
-        if not isinstance(monitor, _core.DecentralMonitor):
-            return Explanation(found.part.name, 0)
-        reasons = {_reason(found.part, system, time, put, value) for time, put, value in monitor.reasons()}
-        state = monitor.ehe.state(monitor.ehe.start) if isinstance(monitor, _core.Encoder) else None
-        return Explanation(found.part.name, monitor.extent.start, state, _ordered(reasons, system))
+        since, state, known = _known(found)
+        reasons = {_reason(found.part, system, time, put, value) for time, put, value in known}
+        return Explanation(found.part.name, since, state, _ordered(reasons, system))
     missing: set[Reason] = set()
     since = 0
     roots = [each for each in running if each.part.settings.get("root")]
     for each in roots or running:
-        if isinstance(each.monitor, _core.DecentralMonitor):
-            missing.update(_reason(each.part, system, time, put, None) for time, put in each.monitor.missing())
-            since = max(since, each.monitor.extent.start)
+        start, unknown = _unknown(each)
+        missing.update(_reason(each.part, system, time, put, None) for time, put in unknown)
+        since = max(since, start)
     for number, content in on_the_way:
         if isinstance(content, _core.Encoding):
             ehe = content.ehe
             missing.update(_reason(running[number].part, system, time, put, None) for time, put in ehe.missing(ehe.end))
             since = max(since, ehe.start)
     return Explanation(None, since, missing=_ordered(missing, system))
+
+
+def _known(running: Running) -> tuple[int, int | None, list[tuple[int, int, bool]]]:
+    """Since when a monitor knows all states, which one that was, and from what its finding follows after it."""
+    if isinstance(running.monitor, _core.DecentralMonitor):
+        ehe = running.monitor.ehe if isinstance(running.monitor, _core.Encoder) else None
+        start = running.monitor.extent.start
+        return start, None if ehe is None else ehe.state(start), running.monitor.reasons()
+    ehe = running.encoding
+    return (0, None, []) if ehe is None else (ehe.start, ehe.state(ehe.start), ehe.reasons(ehe.resolved))
+
+
+def _unknown(running: Running) -> tuple[int, list[tuple[int, int]]]:
+    """Since when a monitor knows all states, and what it would have to know for a finding."""
+    if isinstance(running.monitor, _core.DecentralMonitor):
+        return running.monitor.extent.start, running.monitor.missing()
+    ehe = running.encoding
+    return (0, []) if ehe is None else (ehe.start, ehe.missing(ehe.end))
 
 
 def _ordered(reasons: Iterable[Reason], system: System) -> tuple[Reason, ...]:
