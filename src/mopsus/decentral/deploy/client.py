@@ -279,7 +279,7 @@ class Client:
                 await self._office.send(self._bus, subject_of_host(name), question)
 
     def _reason(self, time: int, name: str, value: bool | None = None) -> Reason:
-        return Reason(time, name, self._owners.get(name, ""), value)
+        return Reason(time, name, self._owners.get(name.removeprefix("@"), ""), value)
 
     def _stop(self) -> None:
         self._stopping = True
