@@ -6,4 +6,4 @@ from mopsus import MopsusError
 
 
 class StudyError(MopsusError):
-    """A project cannot be had, or its tests cannot be run."""
+    """A study cannot be carried out: a project cannot be had, its tests cannot be run, a run has failed."""

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from statistics import median
 
 from mopsus.contracts import catalogue
 from studies.judge import Judgement, Judgements, Truth, load_judgements
+from studies.markdown import filled, table
 from studies.projects import Project, load_projects
 from studies.results import Outcome, Violation, load_results
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "case-studies.md"
-SECTION = re.compile(r"(<!-- results: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 TIMES = "\N{MULTIPLICATION SIGN}"
 GOAL = 1.5
 """How much longer the whole run of the tests may take, at the median."""
@@ -80,7 +80,7 @@ def overheads(data: Data) -> str:
         rows.append(["**median**", "", "", *(f"**{_times(ratio)}**" for ratio in ratios), "", ""])
         goal = f"\n\nGoal: at most {GOAL}{TIMES} end to end at the median: {_met(ratios[0] <= GOAL)}."
     head = ["project", "plain", "watched", "end to end", "first run", "processor", "tests alone", "events", "monitors"]
-    return _table(head, "lrrrrrrrr", rows) + goal
+    return table(head, "lrrrrrrrr", rows) + goal
 
 
 def outcomes(data: Data) -> str:
@@ -90,7 +90,7 @@ def outcomes(data: Data) -> str:
         found = ", ".join(f"{count:,} {outcome}" for outcome, count in each.outcomes.items())
         left_out = "; ".join(f"`{one.test}`: {one.why}" for one in data.projects[name].deselect)
         rows.append([name, found, _changes(each), left_out])
-    return _table(["project", "tests", "changed by watching", "left out, and why"], "llll", rows)
+    return table(["project", "tests", "changed by watching", "left out, and why"], "llll", rows)
 
 
 def _changes(outcome: Outcome) -> str:
@@ -128,7 +128,7 @@ def contracts(data: Data) -> str:
     ]
     rules = {catalogue()[name].like or name for name in events}
     head = ["contract", "events", "monitors", "projects", "places of violations", "rule of"]
-    return f"Exercised: **{len(events)}** contracts with **{len(rules)}** different rules.\n\n" + _table(
+    return f"Exercised: **{len(events)}** contracts with **{len(rules)}** different rules.\n\n" + table(
         head, "lrrrrl", rows
     )
 
@@ -146,7 +146,7 @@ def share(data: Data) -> str:
         rows.append(["not judged yet", str(truths[None]), "", str(kinds[None]), ""])
     few = truths[Truth.FALSE] <= FALSE_ALARMS * judged[id(truths)]
     return (
-        _table(["judgement", "places", "share", "kinds", "share"], "lrrrr", rows)
+        table(["judgement", "places", "share", "kinds", "share"], "lrrrr", rows)
         + f"\n\nGoal: at most one false alarm in ten places: {_met(few)}."
     )
 
@@ -195,7 +195,7 @@ SECTIONS: dict[str, Table] = {
 
 def render(text: str, data: Data) -> str:
     """The page with every marked section filled."""
-    return SECTION.sub(lambda match: f"{match[1]}\n{SECTIONS[match[2]](data)}\n\n{match[3]}", text)
+    return filled(text, {name: partial(section, data) for name, section in SECTIONS.items()})
 
 
 def write(*, check: bool = False) -> int:
@@ -214,9 +214,3 @@ def _met(goal: bool) -> str:
 
 def _times(ratio: float) -> str:
     return f"{ratio:.2f}{TIMES}"
-
-
-def _table(head: Sequence[str], sides: str, rows: Iterable[Sequence[str]]) -> str:
-    rules = ["---" if side == "l" else "---:" for side in sides]
-    cells = [[cell.replace("|", "\\|") for cell in row] for row in rows]
-    return "\n".join(f"| {' | '.join(row)} |".replace("  ", " ") for row in (head, rules, *cells))

@@ -22,6 +22,7 @@ using namespace mopsus::decentral;
 using Pairs = std::vector<std::pair<Address, Content>>;
 using Found = std::optional<std::pair<Time, bool>>;
 using Runs = std::vector<std::tuple<Time, Time, bool>>;
+using Times = std::vector<std::pair<Time, Time>>;
 
 void add_messages(nb::module_& module) {
     nb::class_<Encoding>(module, "Encoding")
@@ -59,17 +60,22 @@ void add_messages(nb::module_& module) {
         nb::arg("automaton").none(), nb::arg("bytes"));
 }
 
-void construct_step(Step* self, Pairs outbox, Found finding, bool stop, bool again) {
+void construct_step(Step* self, Pairs outbox, Found finding, bool stop, bool again, const Times& resolutions, Time dropped, std::uint64_t evaluations,
+                    std::uint64_t simplifications) {
     new (self) Step();
     for (auto& [to, content] : outbox) self->outbox.push_back({to, std::move(content)});
     if (finding) self->finding = Finding{finding->first, finding->second};
     self->stop = stop;
     self->again = again;
+    for (const auto& [before, known] : resolutions) self->resolutions.push_back({before, known});
+    self->dropped = dropped;
+    self->work = {evaluations, simplifications};
 }
 
 void add_step(nb::module_& module) {
     nb::class_<Step>(module, "Step")
-        .def("__init__", &construct_step, nb::arg("outbox") = Pairs(), nb::arg("finding") = Found(), nb::arg("stop") = false, nb::arg("again") = false)
+        .def("__init__", &construct_step, nb::arg("outbox") = Pairs(), nb::arg("finding") = Found(), nb::arg("stop") = false, nb::arg("again") = false,
+             nb::arg("resolutions") = Times(), nb::arg("dropped") = Time(0), nb::arg("evaluations") = 0, nb::arg("simplifications") = 0)
         .def_prop_ro("outbox",
                      [](const Step& self) {
                          Pairs pairs;
@@ -87,7 +93,7 @@ void add_step(nb::module_& module) {
                      })
         .def_prop_ro("resolutions",
                      [](const Step& self) {
-                         std::vector<std::pair<Time, Time>> pairs;
+                         Times pairs;
                          for (const auto& [before, known] : self.resolutions) pairs.emplace_back(before, known);
                          return pairs;
                      })

@@ -21,15 +21,17 @@ using namespace mopsus::decentral;
 // A monitor written in Python.
 class Foreign final : public decentral::Monitor {
 public:
-    explicit Foreign(nb::object object) : step_(object.attr("step")) {}
+    explicit Foreign(nb::object object) : object_(std::move(object)), step_(object_.attr("step")) {}
 
     Step step(Time time, const Memory& seen, std::span<const Letter> inbox) override {
         std::vector<std::pair<Address, Content>> letters;
         for (const auto& [from, content] : inbox) letters.emplace_back(from, content);
         return nb::cast<Step>(step_(time, Memory(seen), std::move(letters)));
     }
+    Time length() const override { return nb::cast<Time>(object_.attr("length")); }
 
 private:
+    nb::object object_;
     nb::object step_;
 };
 

@@ -384,6 +384,10 @@ class Step:
         finding: tuple[int, bool] | None = None,
         stop: bool = False,
         again: bool = False,
+        resolutions: Sequence[tuple[int, int]] = (),
+        dropped: int = 0,
+        evaluations: int = 0,
+        simplifications: int = 0,
     ) -> None: ...
     @property
     def outbox(self) -> list[tuple[int, Content]]: ...

@@ -7,7 +7,7 @@ import random
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mopsus.bus import BusError, Correspondence
@@ -32,6 +32,7 @@ class End:
         getattr(self.mail, deed)(what)
 
 
+@settings(deadline=None)
 @given(seed=st.integers(0, 2**32), count=st.integers(0, 40), deaths=st.integers(0, 3))
 def test_everything_comes_once(seed, count, deaths):
     draw = random.Random(seed)
@@ -106,6 +107,7 @@ def test_what_is_no_frame(data, said):
     assert caught.value.code == "BUS-004"
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=40))
 def test_any_bytes_are_a_frame_or_refused(data):
     with contextlib.suppress(BusError):

@@ -8,7 +8,7 @@ from importlib.metadata import EntryPoint
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mopsus.decentral import DecentralError, peripheries
@@ -35,6 +35,7 @@ def read(settings, after=0):
 EVENTS = st.lists(st.dictionaries(st.sampled_from(["a", "b"]), st.booleans(), max_size=2), max_size=6)
 
 
+@settings(deadline=None)
 @given(trace=EVENTS, after=st.integers(0, 8))
 def test_text_and_files_go_on_behind_any_event(tmp_path_factory, trace, after):
     lines = [format_event(event) for event in trace]

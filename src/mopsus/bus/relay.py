@@ -45,12 +45,18 @@ class Relay:
         self._chance = random.Random(faults.seed)
         self._joined = asyncio.Event()
         self._joined.set()
+        self._listening: asyncio.Server | None = None
         self._late: set[asyncio.Task[None]] = set()
 
     async def listen(self, address: str, port: int) -> int:
         """Begin; which port it is, as 0 means any."""
-        listening = await asyncio.start_server(self._connect, address, port)
-        return int(listening.sockets[0].getsockname()[1])
+        self._listening = await asyncio.start_server(self._connect, address, port)
+        return int(self._listening.sockets[0].getsockname()[1])
+
+    def close(self) -> None:
+        """Let nobody connect any more."""
+        if self._listening is not None:
+            self._listening.close()
 
     def toggle(self) -> None:
         """Begin a partition, or end it."""
@@ -93,7 +99,8 @@ class Relay:
                 continue
             message = line + await reader.readexactly(int(words[-1]) + 2)
             for _ in range(self._copies()):
-                self._late.add(task := asyncio.create_task(self._send(message, writer)))
+                delay = self._chance.uniform(*self._faults.delay)
+                self._late.add(task := asyncio.create_task(self._send(message, writer, delay)))
                 task.add_done_callback(self._late.discard)
 
     def _copies(self) -> int:
@@ -102,8 +109,8 @@ class Relay:
         doubled = self._chance.random() < self._faults.double
         return 0 if lost else 2 if doubled else 1
 
-    async def _send(self, message: bytes, writer: asyncio.StreamWriter) -> None:
-        await asyncio.sleep(self._chance.uniform(*self._faults.delay))
+    async def _send(self, message: bytes, writer: asyncio.StreamWriter, delay: float) -> None:
+        await asyncio.sleep(delay)
         await self._joined.wait()
         if not writer.is_closing():
             writer.write(message)

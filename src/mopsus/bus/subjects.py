@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import lru_cache
 from typing import TypeAlias
 
 Receive: TypeAlias = "Callable[[bytes], None]"
@@ -37,6 +38,7 @@ class Bus(ABC):
         """Send what is waiting to be sent, and nothing more."""
 
 
+@lru_cache(maxsize=4096)
 def subject_of(*words: str) -> str:
     """A subject made of words, whatever characters they have."""
     return ".".join(re.sub(rb"[^A-Za-z0-9_-]", _escaped, word.encode()).decode("ascii") for word in words)

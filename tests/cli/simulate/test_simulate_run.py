@@ -56,7 +56,8 @@ def test_it_says_what_was_found_and_why(mopsus):
     assert (status, err) == (1, "")
     lines = out.splitlines()
     assert lines[0] == "false  at timestamp 4, found in round 5"
-    assert lines[1:3] == [
+    assert lines[1:4] == [
+        "   monitor switch knew state q1 at 3",
         "   because s of switch was true at 4",
         "   because l of bulb was false at 4",
     ]
@@ -82,6 +83,7 @@ def test_what_is_lost_is_missed(mopsus):
     status, out, _ = mopsus(*RUN, "orch", "--network", "loss=1")
     assert status == 0
     assert out.startswith("?  no verdict in 5 rounds\n   not known: l of bulb at 3\n")
+    assert "   messages that were lost: 5\n" in out
 
 
 def test_a_lost_encoding_is_sent_again(mopsus):
@@ -89,6 +91,14 @@ def test_a_lost_encoding_is_sent_again(mopsus):
     told = json.loads(out)
     assert (status, told["verdict"]) == (1, "false")
     assert told["measures"]["msg_Acknowledgement"] > 0
+
+
+def test_monitors_may_refer_to_each_other_in_a_circle(mopsus):
+    circle = ("--spec", "circle.toml", "--traces", "traces", "--algorithm", "general", "--allow-cycles")
+    status, out, _ = mopsus(*circle)
+    assert (status, out.splitlines()[0]) == (0, "?  no verdict in 6 rounds")
+    status, out, _ = mopsus(*circle, "-o", "watch=all")
+    assert "root: true at 2..5" in out.splitlines()
 
 
 def test_a_run_is_recorded(mopsus, tmp_path):

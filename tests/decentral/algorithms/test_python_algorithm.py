@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 from decentral.support import OWN, PROPOSITIONS, traces
 from hypothesis import given
+from hypothesis import strategies as st
 from logics.temporal_formulas import formulas
 from oracle.decentral import run_centralized
 
@@ -13,7 +15,9 @@ from mopsus.decentral import DecentralError, System, monitor_of, specification_o
 from mopsus.decentral.algorithms import load_algorithm
 from mopsus.decentral.algorithms.algorithm import Algorithm, AlgorithmError, Part, Task, set_up
 from mopsus.decentral.algorithms.build import build
+from mopsus.decentral.algorithms.orchestration import Orchestration
 from mopsus.decentral.measures.points import Listener, Points
+from mopsus.decentral.simulate.network import Network
 from mopsus.decentral.simulate.run import simulate
 from mopsus.decentral.specification import Specification
 from mopsus.logics.temporal.syntax import FUTURE
@@ -152,6 +156,16 @@ class Lost(Tell):
         turn.send("nobody", 1)
 
 
+class Broken(Tell):
+    def step(self, me, turn):
+        raise KeyError(turn.time)
+
+
+class Opaque(Tell):
+    def step(self, me, turn):
+        turn.send(me.part.name, object())
+
+
 class Twins(Tell):
     def setup(self, task):
         return [*super().setup(task)] * 2
@@ -182,6 +196,8 @@ class Bare(Tell):
     [
         (Silent, "has no step"),
         (Lost, "'nobody', which it does not know"),
+        (Broken, "part 'A' failed at timestamp 1: KeyError: 1"),
+        (Opaque, "part 'A' failed at timestamp 1: TypeError"),
         (Twins, "no two of one name"),
         (Strange, "is a 'wizard'"),
         (Deaf, "'two', which does not know it"),
@@ -220,3 +236,31 @@ def test_a_monitor_is_the_same_wherever_its_turns_are_repeated():
             [(to, monitor.load(_core.save_message(content)).ehe) for each in taken for to, content in each.outbox]
         )
     assert outboxes[0] == outboxes[1] != []
+
+
+class Concluding(Orchestration):
+    """Orchestration whose first monitor is written in Python."""
+
+    def setup(self, task):
+        first, *others = super().setup(task)
+        return [msgspec.structs.replace(first, kind="python"), *others]
+
+    def step(self, me, turn):
+        for memory in (turn.seen, *(content for _, content in turn.inbox)):
+            me.memory.merge(memory)
+        if found := me.conclude(turn.time):
+            turn.found(*found)
+            turn.abort()
+
+
+@given(formula=formulas(FUTURE, atoms=PROPOSITIONS, max_leaves=6), trace=traces(8), delay=st.integers(1, 3))
+def test_what_it_concludes_is_measured_and_explained_like_that_of_the_core(formula, trace, delay):
+    task = Task(Specification({"root": monitor_of("root", formula)}), SYSTEM)
+    observed = {name: [events[name] for events in trace] for name in OWN}
+    outcomes = [
+        simulate(set_up(each, task), task, observed, algorithm=each, network=Network(delay=(delay, delay)), record=True)
+        for each in (Orchestration(), Concluding())
+    ]
+    assert outcomes[0].measures == outcomes[1].measures
+    assert outcomes[0].explanation == outcomes[1].explanation
+    assert outcomes[0].recording.steps == outcomes[1].recording.steps

@@ -42,8 +42,8 @@ class Audit:
         run = Run(self.session, host)
         for record in self.records[host]:
             run.take(record)
-        found = {}
-        for other in self.records:
-            for frame in run.office.to(subject_of_host(other)).due(0.0, 0.0):  # nothing was acknowledged yet
-                found[other, frame.number] = frame.body
-        return found
+        return {
+            (other, number): body
+            for other in self.records
+            for number, body in run.office.to(subject_of_host(other))._kept.items()  # as nothing was acknowledged
+        }

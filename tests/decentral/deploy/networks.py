@@ -22,8 +22,6 @@ _numbers = itertools.count()
 @contextlib.contextmanager
 def network():
     """A network namespace with a cable to this one: what begins a command in it, its address, and that of this end."""
-    if os.geteuid() != 0:
-        pytest.skip("only root may make networks")
     number = next(_numbers)
     name = f"mopsus-{os.getpid()}-{number}"
     here, there = f"mo{os.getpid()}h{number}", f"mo{os.getpid()}t{number}"
@@ -31,7 +29,9 @@ def network():
     first = prefix.rpartition(".")[0] + "."
     last = int(prefix.rpartition(".")[2])
     inside = ("ip", "netns", "exec", name)
-    subprocess.run(["ip", "netns", "add", name], check=True)
+    made = subprocess.run(["ip", "netns", "add", name], stderr=subprocess.PIPE, text=True)
+    if made.returncode:
+        pytest.skip(f"networks cannot be made here: {made.stderr.strip()}")
     try:
         for command in (
             ("ip", "link", "add", here, "type", "veth", "peer", there, "netns", name),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mopsus.decentral.deploy.journal import (
@@ -38,6 +38,7 @@ def written(path, *batches):
     return path
 
 
+@settings(deadline=None)
 @given(one=RECORDS, other=RECORDS, cut=st.integers(0, 10**6))
 def test_whatever_was_whole_is_read_and_gone_on_with(tmp_path_factory, one, other, cut):
     path = written(tmp_path_factory.getbasetemp() / "run.journal", one)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import re
 import signal
 import socket
@@ -180,6 +181,27 @@ def test_a_host_that_is_killed_goes_on(bad_network, algorithm):
     assert new != old
     assert {new} <= set(outcome.hosts["a"].pids) <= {old, new}
     Audit(machines, session).check(TRACES)
+
+
+def test_hosts_that_are_killed_again_and_again(bad_network):
+    server, machines, _ = bad_network
+    draw = random.Random(5)
+    length = 2000
+    long = {name: [{each: draw.random() < 0.5 for each in own} for _ in range(length)] for name, own in OWN.items()}
+    for time, event in enumerate(long["A"], 1):
+        event["a1"] = time < length
+    long["B"][-1], long["C"][-1] = {"b0": False}, {"c0": False}
+
+    def meanwhile(session):
+        for _ in range(4):
+            killed = machines[draw.choice("abc")]
+            killed.process.kill()
+            killed.start()
+
+    formula = "G(a1 | b0 | c0)"
+    outcome, session = run(server, deployment("orch", formula, files(machines, long), settings=SETTINGS), meanwhile)
+    assert (outcome.verdict, outcome.timestamp) == (False, length)
+    Audit(machines, session).check(long)
 
 
 def test_a_partition_that_heals(bad_network):

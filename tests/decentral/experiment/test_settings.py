@@ -88,7 +88,7 @@ def test_all_that_can_be_said(load, tmp_path):
         runs = 1
         """
     )
-    assert experiment.specs == (("specs/9.xml", "specs/10.xml") * 2, ("specs/n.toml",))
+    assert experiment.specs == (("specs/9.xml", "specs/10.xml"), ("specs/n.toml",))
     few, many = experiment.settings.series
     assert few.traces == Drawn("beta-1", 20, 2, 3, True)
     assert (few.first, few.tags, many.components) == (50, {"profile": "beta-1"}, None)
@@ -139,6 +139,7 @@ def test_results_depend_on_what_changes_them(load):
         (f"algorithm = 3\n{LEAST}", 1, "unknown key 'algorithm'"),
         ('algorithms = ["orch"]\nseries = []', 2, "no series"),
         (LEAST.replace('["orch"]', "[]"), 1, "no algorithm"),
+        (LEAST.replace('["orch"]', '["orch", "orch"]'), 1, "named twice"),
         (LEAST.replace('"t"', "{ length = 4 }").replace("components = 3\n", ""), 2, "'components', which is missing"),
     ],
 )

@@ -73,6 +73,7 @@ def test_kept_formulas():
         ("a0 & b0", False),
         ("G F (a0 & b0 & c0)", False),
         ("a0 | (G F (b0 & c0))", False),
+        ("a0 | !a0 | (b0 & c0)", False),
     ],
 )
 def test_what_is_worth_keeping(text, kept):

@@ -75,11 +75,13 @@ class Hasty(Told):
     """It takes what it has not been told a round later for false."""
 
     def conclude(self, me, turn):
-        for number in range(len(me.part.inputs)):
-            for time in range(me.ehe.resolved + 1, turn.time):
-                if me.memory.get(time, number) is None:
+        found = me.conclude(turn.time)
+        if found is None:
+            for time, number in me.ehe.missing(me.ehe.end):
+                if time < turn.time:
                     me.memory.add(time, number, False)
-        return me.conclude(turn.time)
+            found = me.conclude(turn.time)
+        return found
 
 
 class Blocked(Told):

@@ -14,6 +14,9 @@ from mopsus.cli.options import Json
 from mopsus.cli.reporting import VIOLATED
 from mopsus.cli.simulate.options import BusAddress
 
+SHOWN = 10
+"""How many observations that are missing are listed for people."""
+
 if TYPE_CHECKING:
     from mopsus.decentral.deploy.client import Deployed, Deployment
 
@@ -40,7 +43,7 @@ def deploy(
         told = msgspec.to_builtins(outcome) | {"verdict": VERDICT_NAMES[outcome.verdict]}
         print(msgspec.json.format(msgspec.json.encode(told), indent=2).decode())
     else:
-        _show(outcome, VERDICT_NAMES[outcome.verdict])
+        _show(outcome)
     return VIOLATED if outcome.verdict is False else 0
 
 
@@ -59,9 +62,17 @@ async def _run(deployment: Deployment, address: str | None) -> Deployed:
         await bus.close()
 
 
-def _show(outcome: Deployed, verdict: str) -> None:
+def _show(outcome: Deployed) -> None:
+    from mopsus.decentral.automaton import VERDICT_NAMES
+
+    verdict = VERDICT_NAMES[outcome.verdict]
     found = f" at timestamp {outcome.timestamp}, found by {outcome.monitor}" if outcome.verdict is not None else ""
     print(f"verdict: {verdict}{found}" + (" (nothing more can happen)" if outcome.end == "quiet" else ""))
+    for reason in outcome.reasons:
+        print(f"  because {reason.name} of {reason.component} was {VERDICT_NAMES[reason.value]} at {reason.time}")
+    if outcome.verdict is None:
+        for reason in outcome.missing[:SHOWN]:
+            print(f"  not known: {reason.name} of {reason.component} at {reason.time}")
     for name, host in outcome.hosts.items():
         observed = ", ".join(f"{component} {time}" for component, time in host.times.items())
         processes = " then ".join(map(str, host.pids))

@@ -43,9 +43,12 @@ async def _serve(name: str, address: str, journal: Path | None) -> None:
     from mopsus.decentral.deploy.host import Host
 
     bus = await NatsBus.connect(address, os.environ.get("MOPSUS_TOKEN"))
-    serving = asyncio.ensure_future(Host(name, bus, journal, _say).serve())
+    host = Host(name, bus, journal, _say)
+    await host.join()
+    serving = asyncio.ensure_future(host.serve())
     for each in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(each, serving.cancel)
+    _say(f"host '{name}' is ready")
     with contextlib.suppress(asyncio.CancelledError):
         await serving
     await bus.close()

@@ -57,3 +57,4 @@ async def _serve(bus: str, listen: str, faults: Faults) -> None:
     listening = await relay.listen(address, int(port))
     print(f"mopsus: relay at nats://{address}:{listening}", file=sys.stderr, flush=True)
     await ended.wait()
+    relay.close()

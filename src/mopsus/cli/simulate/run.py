@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -143,6 +144,12 @@ def _print_json(outcome: Outcome, spec: Path, number: int) -> None:
     print(msgspec.json.format(msgspec.json.encode(told), indent=2).decode())
 
 
+def _stretches(runs: Sequence[tuple[int, int, bool]]) -> str:
+    """When a monitor was true; it was false at other timestamps, or is not known to have been true."""
+    true = [str(first) if first == last else f"{first}..{last}" for first, last, value in runs if value]
+    return f"true at {', '.join(true[:20])}{' and later' * (len(true) > 20)}" if true else "never true"
+
+
 def _print(outcome: Outcome) -> None:
     from mopsus.decentral.automaton import VERDICT_NAMES
 
@@ -153,11 +160,17 @@ def _print(outcome: Outcome) -> None:
             print(f"   not known: {reason.name} of {reason.component} at {reason.time}")
         if len(explanation.missing) > 10:
             print(f"   and {len(explanation.missing) - 10} more")
+        if outcome.measures["msg_lost"]:
+            print(f"   messages that were lost: {outcome.measures['msg_lost']}")
     else:
         print(f"{VERDICT_NAMES[outcome.verdict]}  at timestamp {outcome.time}, found in round {outcome.round}")
+        if explanation.since and explanation.state is not None:
+            print(f"   {explanation.monitor} knew state q{explanation.state} at {explanation.since}")
         for reason in explanation.reasons:
             value = VERDICT_NAMES[reason.value]
             print(f"   because {reason.name} of {reason.component} was {value} at {reason.time}")
+    for name, runs in outcome.monitor_verdicts.items():
+        print(f"{name}: {_stretches(runs)}")
     width = max(len(what) for what, _ in SHOWN)
     for what, key in SHOWN:
         print(f"{what:{width}}  {outcome.measures[key]}")

@@ -89,6 +89,8 @@ class Me:
         self.state: dict[str, Any] = {}
         self.memory = _core.Memory()
         self._ehe: _core.Ehe | None = None
+        self._resolutions: list[tuple[int, int]] = []
+        self._dropped = 0
 
     @property
     def ehe(self) -> _core.Ehe:
@@ -99,17 +101,36 @@ class Me:
             self._ehe = _core.Ehe(compiled(self.part.automaton))
         return self._ehe
 
-    def conclude(self, time: int) -> tuple[bool, int] | None:
-        """The verdict that follows from what is in `memory`, and the timestamp since which it is known; None: not yet.
+    @property
+    def encoding(self) -> _core.Ehe | None:
+        """The encoding, if it has been used."""
+        return self._ehe
 
-        `time` is the last timestamp to look at. What is in the encoding by then is forgotten in the memory.
-        """
-        while self.ehe.end < time:
-            self.ehe.tick()
-        while (verdict := self.ehe.verdict(self.ehe.resolved)) is None and self.ehe.update(self.memory):
-            pass
-        self.memory.drop(self.ehe.resolved)
-        return None if verdict is None else (verdict, self.ehe.resolved)
+    def conclude(self, time: int) -> tuple[bool, int] | None:
+        """Move what is in `memory` to the encoding, and look at it up to a timestamp: the verdict that follows, and the
+        timestamp since which it is known; None: not yet. Then everything before the last known state is forgotten."""
+        ehe = self.ehe
+        inputs = 0 if self.part.automaton is None else len(self.part.automaton.inputs)
+        known = [each for each in self.memory.observations() if each[0] > ehe.start and each[1] < inputs]
+        self.memory.clear()
+        for _ in range(ehe.end, max([time, *(at for at, _, _ in known)])):
+            ehe.tick()
+        for observation in known:
+            ehe.learn(*observation)
+        while (verdict := ehe.verdict(ehe.resolved)) is None:
+            before = ehe.resolved
+            if not ehe.resolve():
+                self._dropped += ehe.drop_resolved()
+                return None
+            self._resolutions.append((before, ehe.resolved))
+        return verdict, ehe.resolved
+
+    def concluded(self) -> tuple[list[tuple[int, int]], int]:
+        """What `conclude` has done since this was asked last: states that became known, each with the one before, and
+        timestamps that were forgotten."""
+        done = (self._resolutions, self._dropped)
+        self._resolutions, self._dropped = [], 0
+        return done
 
 
 @dataclass(slots=True)

@@ -6,6 +6,7 @@ their names.
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -16,6 +17,7 @@ from mopsus import _core
 from mopsus.decentral.algorithms.algorithm import PYTHON, Algorithm, AlgorithmError, Me, Part, Turn
 from mopsus.decentral.algorithms.pauses import moves
 from mopsus.decentral.core import compiled
+from mopsus.model import MopsusError
 
 
 class Stepping(Protocol):
@@ -74,6 +76,11 @@ class Running:
             tuple(step.answers),
         )
 
+    @property
+    def encoding(self) -> _core.Ehe | None:
+        """That of a monitor written in Python, if it has one."""
+        return self.monitor.encoding if isinstance(self.monitor, PythonMonitor) else None
+
     def data(self, content: _core.Content) -> int:
         """The size of a message that it sends, as experiments count it."""
         return _core.message_data(content, self.part.inputs)
@@ -86,14 +93,14 @@ class Running:
 def build(part: Part, algorithm: Algorithm) -> Running:
     """The monitor that a part describes. `AlgorithmError` if it describes none."""
     if part.kind == PYTHON:
-        return Running(part, _PythonMonitor(part, algorithm))
+        return Running(part, PythonMonitor(part, algorithm))
     make = _KINDS.get(part.kind)
     if make is None:
         raise AlgorithmError(f"part '{part.name}' is a '{part.kind}'", hint=f"there is: {', '.join((*_KINDS, PYTHON))}")
     return Running(part, make(part))
 
 
-class _PythonMonitor:
+class PythonMonitor:
     """A part whose algorithm says what it does."""
 
     def __init__(self, part: Part, algorithm: Algorithm) -> None:
@@ -105,9 +112,42 @@ class _PythonMonitor:
         peers, inputs = self._me.part.peers, len(self._me.part.inputs)
         own = _core.Memory([each for each in seen.observations() if each[1] < inputs])
         turn = Turn(time, own, [(peers[sender], _opened(content)) for sender, content in inbox])
-        self._algorithm.step(self._me, turn)
-        outbox = [(self._number(name), _wrapped(payload)) for name, payload in turn.outbox]
-        return _core.Step(outbox, turn.finding, turn.stops)
+        work = self._work()
+        try:
+            self._algorithm.step(self._me, turn)
+            outbox = [(self._number(name), _wrapped(payload)) for name, payload in turn.outbox]
+        except MopsusError:
+            raise
+        except Exception as error:  # it may fail in any way
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            raise AlgorithmError(
+                f"part '{self._me.part.name}' failed at timestamp {time}: {type(error).__name__}: {error}",
+                hint=f"{place.filename}, line {place.lineno}",
+            ) from error
+        resolutions, dropped = self._me.concluded()
+        evaluations, simplifications = (after - before for after, before in zip(self._work(), work, strict=True))
+        return _core.Step(
+            outbox,
+            turn.finding,
+            turn.stops,
+            resolutions=resolutions,
+            dropped=dropped,
+            evaluations=evaluations,
+            simplifications=simplifications,
+        )
+
+    @property
+    def encoding(self) -> _core.Ehe | None:
+        """What it knows of its automaton, if it keeps that as an encoding."""
+        return self._me.encoding
+
+    @property
+    def length(self) -> int:
+        """How many timestamps it holds whose states are not all known."""
+        return 0 if self.encoding is None else self.encoding.end - self.encoding.start
+
+    def _work(self) -> tuple[int, int]:
+        return (0, 0) if self.encoding is None else (self.encoding.evaluations, self.encoding.simplifications)
 
     def _number(self, name: str) -> int:
         number = self._peers.get(name)

@@ -44,6 +44,7 @@ from mopsus.decentral.deploy.messages import (
 )
 from mopsus.decentral.deploy.waiting import wait_at_most
 from mopsus.decentral.errors import DecentralError
+from mopsus.decentral.simulate.explain import Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,10 @@ class Deployed:
     """The timestamp that the verdict is about."""
     monitor: str | None = None
     """Who found it, or said that the run is over."""
+    reasons: list[Reason] = field(default_factory=list)
+    """What the verdict follows from."""
+    missing: list[Reason] = field(default_factory=list)
+    """What would have had to be known, as far as monitors say so."""
     monitor_verdicts: dict[str, list[tuple[int, int, bool]]] = field(default_factory=dict)
     """Of monitors that give a verdict for each timestamp: runs (first, last, value)."""
     measures: dict[str, int] = field(default_factory=dict)
@@ -103,6 +108,12 @@ class Client:
         """What the run is called, and the journals that hosts keep of it."""
         self._office = Office(self.session, subject_of_client(self.session))
         self._names = {subject_of_host(name): name for name in deployment.components}
+        self._owners = {
+            proposition: placed.name
+            for all_placed in deployment.components.values()
+            for placed in all_placed
+            for proposition in placed.propositions
+        } | {part.name: part.place for part in deployment.parts}
         self._arrived: deque[Frame] = deque()
         self._wake = asyncio.Event()
         self._heard = dict.fromkeys(deployment.components, 0.0)
@@ -116,7 +127,8 @@ class Client:
         self._probe = 0
         self._answers: dict[str, Status] = {}
         self._before: tuple[int, int] | None = None
-        self._outcome = Deployed(hosts={name: HostReport() for name in deployment.components})
+        self.outcome = Deployed(hosts={name: HostReport() for name in deployment.components})
+        """What is known so far."""
 
     async def run(self) -> Deployed:
         """Deploy, start, and wait for the end. `DecentralError` if a host fails or does not answer."""
@@ -141,7 +153,7 @@ class Client:
             if not self._stopping:  # by an error: nobody shall go on for nothing
                 self._stop()
             await self._office.flush(self._bus, monotonic(), 0)
-        return self._outcome
+        return self.outcome
 
     def signal(self, component: str, signal: str) -> None:
         """Pass a control signal to the peripheries of a component."""
@@ -196,7 +208,7 @@ class Client:
             self._read(name, decode_body(held.pop(number)))
 
     def _read(self, name: str, message: Body) -> None:
-        outcome = self._outcome
+        outcome = self.outcome
         match message:
             case Ready():
                 self._ready.add(name)
@@ -207,13 +219,16 @@ class Client:
                 self._note(name, message)
             case Answers(monitor, runs):
                 outcome.monitor_verdicts.setdefault(monitor, []).extend(runs)
-            case Found(monitor, time, verdict) if outcome.verdict is None:
+            case Found(monitor, time, verdict, reasons) if outcome.verdict is None:
                 outcome.monitor, outcome.timestamp, outcome.verdict = monitor, time, verdict
+                outcome.reasons = [self._reason(*each) for each in reasons]
             case Over(monitor) if not self._stopping:
                 outcome.end = "over"
                 outcome.monitor = outcome.monitor or monitor
                 self._stop()
-            case Finished(pid, turns, times, measures):
+            case Finished(pid, missing, turns, times, measures):
+                all_missing = {*outcome.missing, *(self._reason(*each) for each in missing)}
+                outcome.missing = sorted(all_missing, key=lambda each: (each.time, each.component, each.name))
                 self._finished.add(name)
                 self._note_process(name, pid)
                 outcome.hosts[name].turns = turns
@@ -230,7 +245,7 @@ class Client:
 
     def _note(self, name: str, status: Status) -> None:
         """An answer to a question; when all have answered, draw the conclusion."""
-        self._outcome.hosts[name].machine = status.machine
+        self.outcome.hosts[name].machine = status.machine
         self._note_process(name, status.pid)
         if status.number != self._probe or self._stopping:
             return
@@ -250,8 +265,8 @@ class Client:
         self._before = (sent, received) if quiet else None
 
     def _note_process(self, name: str, pid: int) -> None:
-        if pid not in self._outcome.hosts[name].pids:
-            self._outcome.hosts[name].pids.append(pid)
+        if pid not in self.outcome.hosts[name].pids:
+            self.outcome.hosts[name].pids.append(pid)
 
     async def _ask(self) -> None:
         """Ask all who have not answered the last question; if all have, the next one."""
@@ -262,6 +277,9 @@ class Client:
         for name in self._names.values():
             if name not in self._answers and name not in self._finished:
                 await self._office.send(self._bus, subject_of_host(name), question)
+
+    def _reason(self, time: int, name: str, value: bool | None = None) -> Reason:
+        return Reason(time, name, self._owners.get(name.removeprefix("@"), ""), value)
 
     def _stop(self) -> None:
         self._stopping = True

@@ -13,7 +13,10 @@ from mopsus.decentral.deploy.host import Host
 async def deploy_here(deployment: Deployment, say: Callable[[str], None]) -> Deployed:
     """Run all hosts of a deployment, and its client. `DecentralError` if one fails."""
     bus = LocalBus()
-    serving = [asyncio.ensure_future(Host(name, bus, None, say).serve()) for name in deployment.components]
+    hosts = [Host(name, bus, None, say) for name in deployment.components]
+    for host in hosts:
+        await host.join()
+    serving = [asyncio.ensure_future(host.serve()) for host in hosts]
     try:
         return await Client(bus, deployment).run()
     finally:

@@ -21,6 +21,7 @@ from mopsus.decentral.component import Component
 from mopsus.decentral.deploy.journal import Arrived, Broken, Exhausted, Journal, Record, Turn
 from mopsus.decentral.deploy.messages import (
     Deploy,
+    Failed,
     Lost,
     Placed,
     Probe,
@@ -45,10 +46,12 @@ BATCH = 64
 class Session:
     """A run on this host, with all that it touches: the bus, the journal, peripheries, time."""
 
-    def __init__(self, run: Run, bus: Bus, journal: Journal | None) -> None:
+    def __init__(self, run: Run, client: str, bus: Bus, journal: Journal | None, say: Callable[[str], None]) -> None:
         self._run = run
+        self._client = client
         self._bus = bus
         self._journal = journal
+        self._say = say
         self._settings = Settings()
         self._arrived: deque[Frame] = deque()
         self._observed: asyncio.Queue[Record] = asyncio.Queue(BATCH)
@@ -80,20 +83,25 @@ class Session:
             if self._journal is not None:
                 self._journal.close()
 
+    async def give_up(self, failed: Failed) -> None:
+        """Tell the client that this host cannot go on, not even so far as to keep what it says."""
+        await self._run.office.send(self._bus, self._client, encode_body(failed))
+
     async def _release(self) -> None:
         """Let go of all peripheries: another run may want their ports."""
         for task in self._watching:
             task.cancel()
-        await asyncio.gather(*self._watching, return_exceptions=True)
         for component in self._components.values():
             await component.stop()
         self._components.clear()
+        await asyncio.gather(*self._watching, return_exceptions=True)
 
     def _over(self) -> bool:
         silent = monotonic() - self._heard > self._settings.timeout_s
         if silent and not self._run.stopped:
             gone = f"the client has not been heard of for {self._settings.timeout_s:g} s"
             self._commit([Broken("DECENTRAL-073", gone, "")])
+            self._say(f"{self._run.office.session} is given up: {gone}")
         return self._run.stopped and (silent or not self._run.office.unacknowledged)
 
     def _commit(self, records: list[Record]) -> None:
@@ -181,10 +189,10 @@ class Session:
             await run.office.flush(self._bus, now, self._settings.resend_s)
         except BusError as error:
             self._commit([Broken(error.code, error.message, error.hint)])
-        if self._probe is not None and run.deployed is not None:
+        if self._probe is not None:
             answer = encode_body(run.status(self._probe))
             self._probe = None
-            await run.office.send(self._bus, run.deployed.client, answer)
+            await run.office.send(self._bus, self._client, answer)
 
     async def _rest(self) -> None:
         """Until there is something to do."""
@@ -213,14 +221,16 @@ class Host:
         """All sessions that there ever were: what comes late begins none of them again."""
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def serve(self) -> None:
-        """Run what clients deploy, for ever."""
+    async def join(self) -> None:
+        """Go on with runs that have a journal, and hear of new ones."""
         if self._journals is not None:
             self._known.update(path.stem for path in self._journals.glob(f"*{DONE}"))
             for path in sorted(self._journals.glob(f"*{JOURNAL}")):
                 self._rejoin(path)
         await self._bus.follow(subject_of_host(self.name), self._receive)
-        self._say(f"host '{self.name}' is ready")
+
+    async def serve(self) -> None:
+        """Run what clients deploy, until this is cancelled."""
         try:
             await asyncio.get_running_loop().create_future()
         finally:
@@ -230,14 +240,14 @@ class Host:
 
     def _rejoin(self, path: Path) -> None:
         journal = Journal(path)
-        if not journal.records:  # killed before it had taken anything
-            journal.close()
-            return
         run = Run(path.stem, self.name)
         for record in journal.records:
             run.take(record)
+        if run.deployed is None:  # killed before it had taken anything
+            journal.close()
+            return
         self._say(f"goes on with {path.stem} after {len(journal.records)} records")
-        self._open(run, journal)
+        self._open(run, run.deployed.client, journal)
 
     def _receive(self, data: bytes) -> None:
         try:
@@ -254,14 +264,14 @@ class Host:
         match decode_body(frame.body):
             case Deploy():
                 journal = None if self._journals is None else Journal(self._journals / (frame.session + JOURNAL))
-                self._open(Run(frame.session, self.name), journal).receive(frame)
+                self._open(Run(frame.session, self.name), frame.sender, journal).receive(frame)
             case Probe(number):
                 office = Office(frame.session, subject_of_host(self.name))
                 self._keep(office.send(self._bus, frame.sender, encode_body(Lost(number))))
 
-    def _open(self, run: Run, journal: Journal | None) -> Session:
+    def _open(self, run: Run, client: str, journal: Journal | None) -> Session:
         session = run.office.session
-        opened = self._sessions[session] = Session(run, self._bus, journal)
+        opened = self._sessions[session] = Session(run, client, self._bus, journal, self._say)
         self._known.add(session)
         self._keep(self._live(session, opened))
         return opened
@@ -271,6 +281,7 @@ class Host:
             await session.live()
         except MopsusError as error:
             self._say(error.message)
+            await session.give_up(Failed(error.code, error.message, error.hint))
         del self._sessions[name]
         if self._journals is not None:
             (self._journals / (name + JOURNAL)).rename(self._journals / (name + DONE))

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import msgspec
 
 from mopsus.bus import BusError, subject_of
 from mopsus.decentral.algorithms.algorithm import Part
 
+Seconds: TypeAlias = Annotated[float, msgspec.Meta(gt=0)]
+Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
 
-class Settings(msgspec.Struct, frozen=True):
+
+class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How a run goes on and ends."""
 
-    limit: int | None = None
+    limit: Count | None = None
     """A component ends after so many timestamps, whatever it still could observe."""
-    slack: int | None = None
+    slack: Count | None = None
     """When all components have ended, a message may lead to another, that to a third, and so on, so many times: what
     goes around for ever ends. None: twice as many as there are monitors."""
-    wait_s: float = 0.05
+    wait_s: Seconds = 0.05
     """How long a message may wait for the next event of the component that it came to."""
-    resend_s: float = 0.25
+    resend_s: Seconds = 0.25
     """What was not acknowledged in this time is sent again."""
-    probe_s: float = 0.1
+    probe_s: Seconds = 0.1
     """How often the client asks hosts how far they are."""
-    timeout_s: float = 10.0
+    timeout_s: Seconds = 10.0
     """Who is not heard of for so long is given up."""
 
 
@@ -72,6 +75,8 @@ class Found(msgspec.Struct, frozen=True, tag=True):
     monitor: str
     time: int
     verdict: bool
+    reasons: tuple[tuple[int, str, bool], ...]
+    """What it follows from: inputs of the monitor at timestamps."""
 
 
 class Answers(msgspec.Struct, frozen=True, tag=True):
@@ -114,6 +119,8 @@ class Finished(msgspec.Struct, frozen=True, tag=True):
     """Host to client: what was counted, and who says so."""
 
     pid: int
+    missing: tuple[tuple[int, str], ...]
+    """What its monitors would have had to know: the first of such inputs at timestamps."""
     turns: int
     times: dict[str, int]
     measures: dict[str, int]

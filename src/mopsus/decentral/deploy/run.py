@@ -39,6 +39,9 @@ from mopsus.decentral.deploy.messages import (
 from mopsus.decentral.errors import DecentralError
 from mopsus.model import MopsusError
 
+MOST_MISSING = 100
+"""How many inputs a host says were missing: after a long run without a verdict there may be very many."""
+
 
 class Run:
     """What a host knows of a run."""
@@ -61,6 +64,7 @@ class Run:
         self._inboxes: defaultdict[str, list[tuple[str, _core.Content]]] = defaultdict(list)
         self._depths: Counter[str] = Counter()
         """By monitor, the greatest depth of what waits in its inbox."""
+        self._members: frozenset[str] = frozenset()
         self._again: set[str] = set()
         """The monitors that want a turn even if nothing comes."""
         self._slack = 0
@@ -98,8 +102,7 @@ class Run:
 
     def belongs(self, sender: str) -> bool:
         """May this one have a say in the run?"""
-        deployed = self.deployed
-        return deployed is None or sender == deployed.client or sender in map(subject_of_host, deployed.hosts.values())
+        return self.deployed is None or sender in self._members
 
     def status(self, number: int) -> Status:
         """The answer to a probe."""
@@ -122,7 +125,7 @@ class Run:
                 self.started = True
             case Stop():
                 self.stopped = True
-                self._tell(Finished(os.getpid(), self._turns, dict(self.times), dict(self._measures)))
+                self._tell(self._finished())
             case Ended():
                 self.all_ended = True
             case Control():
@@ -133,6 +136,7 @@ class Run:
 
     def _deploy(self, deployed: Deploy) -> None:
         self.deployed = deployed
+        self._members = frozenset((deployed.client, *map(subject_of_host, deployed.hosts.values())))
         slack = deployed.settings.slack
         self._slack = 2 * len(deployed.hosts) if slack is None else slack
         self.times = dict.fromkeys((component.name for component in deployed.components), 0)
@@ -163,7 +167,7 @@ class Run:
             if taken.answers:
                 self._tell(Answers(name, taken.answers))
             if taken.finding is not None:
-                self._tell(Found(name, *taken.finding))
+                self._tell(Found(name, *taken.finding, tuple(_reasons(monitor))))
             if taken.stop:
                 self._tell(Over(name))
             if taken.again and after <= self._slack:
@@ -201,6 +205,16 @@ class Run:
         except Exception as error:  # a monitor may be anybody's
             self._fail(Failed("DECENTRAL-074", f"a monitor failed: {type(error).__name__}: {error}", ""))
 
+    def _finished(self) -> Finished:
+        missing = {each for monitor in self._monitors.values() for each in _missing(monitor)}
+        return Finished(
+            pid=os.getpid(),
+            missing=tuple(sorted(missing)[:MOST_MISSING]),
+            turns=self._turns,
+            times=dict(self.times),
+            measures=dict(self._measures),
+        )
+
     def _fail(self, failed: Failed) -> None:
         if not self.stopped:
             self.stopped = True
@@ -210,6 +224,20 @@ class Run:
         """Say something to the client."""
         assert self.deployed is not None
         self.office.to(self.deployed.client).write(encode_body(message))
+
+
+def _reasons(running: Running) -> Iterator[tuple[int, str, bool]]:
+    """What a monitor's verdict follows from, if it can say so."""
+    if isinstance(running.monitor, _core.DecentralMonitor):
+        for time, number, value in running.monitor.reasons():
+            yield time, running.part.inputs[number], value
+
+
+def _missing(running: Running) -> Iterator[tuple[int, str]]:
+    """What a monitor would have to know, if it can say so."""
+    if isinstance(running.monitor, _core.DecentralMonitor):
+        for time, number in running.monitor.missing():
+            yield time, running.part.inputs[number]
 
 
 def installed(algorithm: str) -> str:

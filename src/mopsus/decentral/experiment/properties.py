@@ -135,7 +135,7 @@ class _Reader:
             reason = getattr(error, "strerror", None) or "it is not UTF-8"
             raise self._wrong(f"cannot read {listed}: {reason}", self._given["run.algorithms"].line) from None
         names = [name for line in lines if (name := line.partition("#")[0].strip())]
-        return [ALGORITHMS.get(name.rpartition(".")[2].lower(), name) for name in names]
+        return list(dict.fromkeys(ALGORITHMS.get(name.rpartition(".")[2].lower(), name) for name in names))
 
     def _wrong(self, message: str, line: int, hint: str = "") -> DecentralError:
         text = self._lines[line - 1]

@@ -32,9 +32,6 @@ WRITE_AT_ONCE = 200
 Advance: TypeAlias = "Callable[[int, int], object]"
 """Called with how many are done, and how many there are."""
 
-OpenRunner: TypeAlias = "Callable[[Experiment], Runner]"
-"""Makes what checks and runs, in each process."""
-
 
 def ignore(done: int, total: int) -> None:
     """Nobody wants to know how far it is."""
@@ -56,15 +53,13 @@ class Summary:
         return self.runs - len(self.failures)
 
 
-def check_specs(
-    experiment: Experiment, processes: int, advance: Advance = ignore, runner: OpenRunner = Runner
-) -> dict[str, str]:
+def check_specs(experiment: Experiment, processes: int, advance: Advance = ignore) -> dict[str, str]:
     """The specifications that are not worth running, and why."""
     if experiment.settings.check.skip:
         return {}
     specs = list(dict.fromkeys(spec for each in experiment.specs for spec in each))
     reasons = dict.fromkeys(specs, "")
-    answers = carry_out(_batches(specs, processes, BATCH), partial(_open_checks, runner, experiment), processes)
+    answers = carry_out(_batches(specs, processes, BATCH), partial(_open_checks, experiment), processes)
     for done, (spec, answer) in enumerate(answers, 1):
         reasons[spec] = answer.message if isinstance(answer, Failed) else answer
         advance(done, len(specs))
@@ -74,11 +69,7 @@ def check_specs(
 
 
 def run_missing(
-    experiment: Experiment,
-    discarded: Mapping[str, str],
-    processes: int,
-    advance: Advance = ignore,
-    runner: OpenRunner = Runner,
+    experiment: Experiment, discarded: Mapping[str, str], processes: int, advance: Advance = ignore
 ) -> Summary:
     """Carry out the runs that have no result. `DecentralError` if that cannot begin; runs that fail are in the
     summary."""
@@ -93,7 +84,7 @@ def run_missing(
         store.claim(experiment.identities())
         finished = store.finished()
         missing = [run for run in runs if run not in finished]
-        answers = carry_out(_batches(missing, processes, BATCH), partial(_open_runs, runner, experiment), processes)
+        answers = carry_out(_batches(missing, processes, BATCH), partial(_open_runs, experiment), processes)
         failures = _write_all(store, answers, lambda done: advance(done, len(missing)))
     return Summary(len(runs), len(runs) - len(missing), tuple(failures))
 
@@ -138,9 +129,9 @@ def _batches(items: Sequence[Item], processes: int, most: int) -> Iterable[Seque
     return (items[start : start + size] for start in range(0, len(items), size))
 
 
-def _open_checks(runner: OpenRunner, experiment: Experiment) -> Callable[[str], str]:
-    return runner(experiment).check
+def _open_checks(experiment: Experiment) -> Callable[[str], str]:
+    return Runner(experiment).check
 
 
-def _open_runs(runner: OpenRunner, experiment: Experiment) -> Callable[[RunKey], dict[str, Value]]:
-    return runner(experiment).run
+def _open_runs(experiment: Experiment) -> Callable[[RunKey], dict[str, Value]]:
+    return Runner(experiment).run

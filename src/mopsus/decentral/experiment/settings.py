@@ -111,7 +111,7 @@ class Experiment:
     @cached_property
     def specs(self) -> tuple[tuple[str, ...], ...]:
         """For each series its specification files, relative to the folder. `DecentralError` if there is none."""
-        return tuple(tuple(self._specs_of(series)) for series in self.settings.series)
+        return tuple(tuple(dict.fromkeys(self._specs_of(series))) for series in self.settings.series)
 
     def list_of(self, series: Series) -> Path:
         """The file that names the specifications of a series: a list of them, or the experiment's own."""
@@ -171,6 +171,8 @@ def _faults(settings: Settings) -> Iterable[tuple[tuple[str, ...], str]]:
     """What is wrong although it has the right form, with its key."""
     if not settings.algorithms:
         yield ("algorithms",), "there is no algorithm to run"
+    if len(set(settings.algorithms)) < len(settings.algorithms):
+        yield ("algorithms",), "an algorithm is named twice"
     if not settings.series:
         yield ("series",), "there is no series to run"
     if settings.limit is not None and settings.limit < 1:

@@ -1,8 +1,8 @@
 """Random formulas for experiments, drawn as Spot's `randltl` draws them, and the test of which to keep.
 
 A formula of a given size is an operator, drawn by priority among those that fit, over formulas that share the
-rest of the size. Kept are formulas that speak of every component, have an automaton that is found in time, and are
-monitorable.
+rest of the size. Kept are formulas that speak of every component, have an automaton that is found in time, are
+monitorable, and are not always or never true.
 """
 
 from __future__ import annotations
@@ -97,14 +97,15 @@ def worth_keeping(
     components: Mapping[str, Sequence[str]],
     synthesis: Callable[[Formula], Automaton] = from_formula,
 ) -> bool:
-    """Does it speak of every component, is its automaton found in time, and is it monitorable?"""
+    """Does it speak of every component, is its automaton found in time, and is there something to monitor?"""
     spoken = events_of(formula)
     if any(spoken.isdisjoint(names) for names in components.values()):
         return False
     try:
-        return monitorable(synthesis(formula))
+        automaton = synthesis(formula)
     except LogicError:
         return False
+    return automaton.verdicts[0] is None and monitorable(automaton)
 
 
 def fill_template(template: str, formula: Formula) -> str:

@@ -40,11 +40,25 @@ class Feed:
 
     source: Mapping[str, Sequence[Event]] | Changes
     core: _core.Feed
+    names: Mapping[str, Sequence[str]]
+    """Of each component, its propositions."""
 
     @property
     def length(self) -> int:
         """The last timestamp."""
         return self.core.length
+
+    def values(self) -> Iterator[tuple[int, str, Event]]:
+        """Timestamps, components and all that they observe then, whether it has changed or not; by time."""
+        if not isinstance(self.source, Changes):
+            yield from self.observations()
+            return
+        held: dict[str, dict[str, bool]] = {name: dict.fromkeys(self.names[name], False) for name in self.names}
+        changes = {(time, name): event for time, name, event in self.observations()}
+        for time in range(1, self.length + 1):
+            for name, values in held.items():
+                values.update(changes.get((time, name), {}))
+                yield time, name, values
 
     def observations(self) -> Iterator[tuple[int, str, Event]]:
         """Timestamps, components and what they observe then or, of changes, what changes; by time."""
@@ -83,7 +97,7 @@ def feed_of(system: System, source: Mapping[str, Sequence[Event]] | Changes) -> 
                 core.add(number, time, _number(numbers[component], proposition, component), value)
         else:
             _add_events(core, number, component, source.get(component, ()), numbers[component])
-    return Feed(source, core)
+    return Feed(source, core, system.components)
 
 
 def _from_the_beginning(changes: Sequence[Change], names: Iterable[str], length: int) -> Iterator[Change]:

@@ -32,7 +32,7 @@ class Recorder:
     def stepped(self, round_: int, monitor: int, step: _core.Step) -> None:
         """A monitor has had its turn."""
         name = self._parts[monitor].name
-        self._steps.append(_encoded(round_, name, self._running[monitor].monitor, step))
+        self._steps.append(_encoded(round_, self._running[monitor], step))
         if step.finding is not None:
             self._findings.append(Found(round_, name, *step.finding))
 
@@ -76,12 +76,12 @@ class Recorder:
         return sorted((fault for fault in faults if fault.round <= rounds), key=lambda fault: fault.round)
 
 
-def _encoded(round_: int, name: str, monitor: object, step: _core.Step) -> Step:
+def _encoded(round_: int, running: Running, step: _core.Step) -> Step:
     """A turn with the encoding that a monitor sent away in it, else with the one that it has."""
-    for _, content in step.outbox:
-        if isinstance(content, _core.Encoding):
-            ehe = content.ehe
-            return Step(round_, name, ehe.start, ehe.end, ehe.entries(), ehe.nodes(), ehe.states(ehe.end))
+    name, monitor = running.part.name, running.monitor
+    sent = next((content.ehe for _, content in step.outbox if isinstance(content, _core.Encoding)), None)
+    if ehe := sent or running.encoding:
+        return Step(round_, name, ehe.start, ehe.end, ehe.entries(), ehe.nodes(), ehe.states(ehe.end))
     if not isinstance(monitor, _core.DecentralMonitor) or (isinstance(monitor, _core.Migrant) and not monitor.active):
         return Step(round_, name)
     extent = monitor.extent

@@ -6,7 +6,7 @@ experiments store it under.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -20,6 +20,7 @@ from mopsus.decentral.simulate.listen import Listening
 from mopsus.decentral.simulate.network import Network
 from mopsus.decentral.simulate.record import Recorder
 from mopsus.decentral.simulate.recording import Recording
+from mopsus.decentral.simulate.witness import Notes
 from mopsus.decentral.system import System
 from mopsus.decentral.traces import Event
 
@@ -45,16 +46,12 @@ class Outcome:
     """Of monitors that were asked for them: verdicts from the first to the last timestamp of a stretch, by time."""
     measures: dict[str, Value]
     recording: Recording | None = None
-    _running: Sequence[Running] = field(default=(), repr=False, compare=False)
-    _system: System | None = field(default=None, repr=False, compare=False)
-    _finder: int | None = field(default=None, repr=False, compare=False)
-    _on_the_way: Sequence[tuple[int, _core.Content]] = field(default=(), repr=False, compare=False)
+    explain: Callable[[], Explanation] | None = field(default=None, repr=False, compare=False)
 
     @cached_property
     def explanation(self) -> Explanation:
-        """Why it ended like that."""
-        assert self._system is not None
-        return explain(self._running, self._system, self._finder, self._on_the_way)
+        """Why it ended like that; found when it is first asked for."""
+        return Explanation(None, 0) if self.explain is None else self.explain()
 
 
 def simulate(
@@ -85,10 +82,20 @@ def simulate(
     listening = Listening(parts, points, recorder)
     if points is not None and (begin := points.handler("run_start")) is not None:
         begin(name, parts, task)
-    result = _core.simulate(
-        _seats(running, task.system), feed.core, network.conditions(task.system, parts), limit, seed, *listening.calls()
-    )
-    outcome = _outcome(result, running, task.system, name, limit, recorder)
+    conditions = network.conditions(task.system, parts)
+    result = _core.simulate(_seats(running, task.system), feed.core, conditions, limit, seed, *listening.calls())
+
+    def noted() -> Notes:
+        notes = Notes(parts, feed, network)
+        again = _seats([build(part, algorithm) for part in parts], task.system)
+        _core.simulate(again, feed.core, conditions, limit, seed, None, None, None, notes.delivered)
+        return notes
+
+    def explained() -> Explanation:
+        finder = None if result.finding is None else result.finder
+        return explain(running, task.system, finder, result.on_the_way, noted)
+
+    outcome = _outcome(result, running, task.system, name, limit, recorder, explained)
     if points is not None:
         if (end := points.handler("run_end")) is not None:
             end(outcome)
@@ -118,6 +125,7 @@ def _outcome(
     name: str,
     limit: int,
     recorder: Recorder | None,
+    explained: Callable[[], Explanation],
 ) -> Outcome:
     time, verdict = result.finding or (None, None)
     answers = {each.part.name: _joined(result.answers(number)) for number, each in enumerate(running)}
@@ -139,10 +147,7 @@ def _outcome(
         {part: runs for part, runs in answers.items() if runs},
         measures,
         None if recorder is None else recorder.recording(name, result),
-        running,
-        system,
-        None if time is None else result.finder,
-        result.on_the_way,
+        explained,
     )
 
 
