@@ -32,7 +32,7 @@ def mopsus(tmp_path):
     def run(*arguments, **options):
         command = [sys.executable, "-m", "mopsus", "simulate", *arguments]
         done = subprocess.run(
-            command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False, **options
+            command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False, **options
         )
         return done.returncode, done.stdout, done.stderr
 
@@ -65,6 +65,22 @@ def test_from_the_file_to_the_report(mopsus, tmp_path):
     told = json.loads(mopsus("report", "e.db", "--json")[1])
     assert [group["alg"] for group in told["groups"]] == ["orch", "migrr"]
     assert told["groups"][0]["figures"]["messages"]["count"] == 6
+
+
+def test_what_fails_is_named_with_its_reason(mopsus, tmp_path):
+    (tmp_path / "lights.toml").write_text('[monitors]\nlight = "b0"\nroot = "G(a0 -> @light)"\n')
+    (tmp_path / "e.toml").write_text(
+        SETTINGS.replace("specs/*.xml", "lights.toml").replace("migrr", "general").replace("runs = 3", "runs = 7")
+    )
+    status, out, err = mopsus("experiment", "e.toml", "-q")
+    assert (status, err) == (1, "")
+    failed, *_, summary = out.splitlines()
+    assert failed.startswith("failed: lights.toml trace 0 orch, lights.toml trace 1 orch, ")
+    assert "trace 4 orch and 2 more: error[DECENTRAL-051]: the algorithm monitors one formula" in failed
+    assert summary == "e.db: 7 of 14 runs have results, 7 failed"
+    report = mopsus("report", "e.db")[1].splitlines()
+    assert report[1].split()[:3] == ["general", "2", "7"]
+    assert report[-1] == "7 runs failed, not in the table"
 
 
 def test_a_bundle_is_an_experiment(mopsus, tmp_path):

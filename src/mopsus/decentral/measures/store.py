@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import groupby
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -62,7 +63,10 @@ class Store:
             raise DecentralError(f"{path} is no database of results", code="DECENTRAL-082")
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Let go of the file, which then holds everything."""
+        with suppress(sqlite3.OperationalError):  # others may still use it, and see to that when they are done
+            self._connection.execute("PRAGMA busy_timeout = 0")
+            self._connection.execute("PRAGMA journal_mode = DELETE")
         self._connection.close()
         if self._lock is not None:
             self._lock_path.unlink(missing_ok=True)
@@ -143,6 +147,9 @@ class Store:
     def _create(self) -> None:
         keys = ", ".join(f"{name} NOT NULL" for name in RunKey._fields)
         unique = f"UNIQUE ({_names(RunKey._fields)})"
+        # What was written outlives the process without waiting for the disk each time.
+        self._connection.execute("PRAGMA journal_mode = WAL")
+        self._connection.execute("PRAGMA synchronous = NORMAL")
         self._connection.execute("BEGIN IMMEDIATE")
         self._connection.execute(f"CREATE TABLE IF NOT EXISTS {BENCH} ({keys}, {unique})")
         self._connection.execute(f"CREATE TABLE IF NOT EXISTS failed ({keys}, message TEXT NOT NULL, {unique})")
