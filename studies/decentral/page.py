@@ -153,15 +153,12 @@ def apartment_lamps(found: Apartment) -> str:
     return table(["rooms", "references", "propositions, centralized", "states", "synthesis"], "rrrrr", rows)
 
 
-def apartment_detection(found: Apartment, thesis: Thesis) -> str:
+def apartment_detection(found: Mapping[str, Sequence[Sequence[float]]], thesis: Thesis) -> str:
     """Precision, recall and F1 of each activity and day."""
     rows = [
         [
             name,
-            *(
-                f"{_quality(ours)} *{_quality(theirs)}*"
-                for ours, theirs in zip(found.detection[name], each, strict=True)
-            ),
+            *(f"{_quality(ours)} *{_quality(theirs)}*" for ours, theirs in zip(found[name], each, strict=True)),
         ]
         for name, each in thesis.apartment.detection.items()
     ]
@@ -203,7 +200,7 @@ def sections(results: Results, thesis: Thesis) -> Mapping[str, Callable[[], str]
         "apartment_needs": partial(apartment_needs, thesis),
         "apartment_messages": partial(apartment_messages, home, thesis),
         "apartment_lamps": partial(apartment_lamps, home),
-        "apartment_detection": partial(apartment_detection, home, thesis),
+        "apartment_detection": partial(apartment_detection, home.detection, thesis),
         "apartment_napping": partial(apartment_napping, home, thesis),
         "apartment_aras": partial(apartment_aras, home, thesis),
     }

@@ -32,10 +32,9 @@ ROOMS = range(1, 9)
 def run(folder: Path) -> Apartment:
     """All of it; recordings go into the folder."""
     start = time.perf_counter()
-    for date in load_home().days:
-        recordings.generate_day(date, folder / date)
+    record(folder)
     costs = {name: _costs(folder, names) for name, names in GROUPS.items()}
-    detection = _detection(folder)
+    detection = detect(folder)
     napping = _qualities(folder, NAPPED_ON, dict.fromkeys(load_thesis().apartment.napping, "napping"), VARIANTS)
     return Apartment(
         costs=costs,
@@ -45,6 +44,20 @@ def run(folder: Path) -> Apartment:
         aras=_hazards(folder / "aras"),
         seconds=round(time.perf_counter() - start, 1),
     )
+
+
+def record(folder: Path) -> None:
+    """Make the recordings of all days, each in a folder of its own."""
+    for date in load_home().days:
+        recordings.generate_day(date, folder / date)
+
+
+def detect(folder: Path) -> dict[str, list[list[float]]]:
+    """Precision, recall and F1 of each activity on each day that is recorded in a folder; nothing on days on which it
+    did not take place. `DecentralError` if a file is missing or wrong."""
+    activities = load_thesis().apartment.detection
+    days = [_qualities(folder, date, {name: name for name in activities}, SPECS) for date in load_home().days]
+    return {name: [day.get(name, []) for day in days] for name in activities}
 
 
 def watch(specification: Specification, system: System, traces: Mapping[str, Trace], *, held: bool = True) -> Outcome:
@@ -98,12 +111,6 @@ def _lamps(rooms: int) -> Lamps:
     return Lamps(
         rooms, 3 * rooms, len(automaton.inputs), len(automaton.verdicts), round(time.perf_counter() - start, 4)
     )
-
-
-def _detection(folder: Path) -> dict[str, list[list[float]]]:
-    activities = load_thesis().apartment.detection
-    days = [_qualities(folder, date, {name: name for name in activities}, SPECS) for date in load_home().days]
-    return {name: [day.get(name, []) for day in days] for name in activities}
 
 
 def _qualities(folder: Path, date: str, activities: Mapping[str, str], specs: Path) -> dict[str, list[float]]:

@@ -84,6 +84,16 @@ def test_a_study_that_is_not_there(capsys):
     assert "there is no study kitchen" in capsys.readouterr().err
 
 
+def test_activities_are_detected_in_recordings(tmp_path, capsys):
+    assert command.main(["record", str(tmp_path)]) == 0
+    assert command.main(["detect", str(tmp_path)]) == 0
+    told = capsys.readouterr().out
+    assert told.strip() in page.PAGE.read_text(encoding="utf-8")
+    (tmp_path / DAY / "349.csv").unlink()
+    assert command.main(["detect", str(tmp_path)]) == 2
+    assert "349.csv" in capsys.readouterr().err
+
+
 def test_results_are_stored_and_loaded(tmp_path, monkeypatch):
     stored = results.load_results()
     monkeypatch.setattr(results, "FILE", tmp_path / "results.json")
