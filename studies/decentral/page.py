@@ -19,7 +19,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "decentral-studies.md"
 ALGORITHMS = ("orch", "migr", "migrr", "chor")
 SIZES = ("3", "4", "5", "6")
 DISTRIBUTIONS = ("normal", "binomial", "beta-1", "beta-2")
-DELAYS = ("gap", "batch", "age", "verdict", "wait")
+DELAYS = ("wait", "verdict", "age", "batch", "gap")
 COSTS = {
     "messages": "messages",
     "data": "data",
@@ -35,13 +35,13 @@ def delays(cells: Cells, places: Sequence[str], published: Table, head: str) -> 
         [
             algorithm,
             place,
-            *(_both(cells[f"{algorithm}/{place}"][f"delay_{kind}"]) for kind in DELAYS),
             _told(published["delay"][algorithm][number]),
+            *(_both(cells[f"{algorithm}/{place}"][f"delay_{kind}"]) for kind in DELAYS),
         ]
         for algorithm in ALGORITHMS
         for number, place in enumerate(places)
     ]
-    return table(["algorithm", head, *DELAYS, "thesis"], "ll" + "r" * (len(DELAYS) + 1), rows)
+    return table(["algorithm", head, "thesis", *DELAYS], "ll" + "r" * (len(DELAYS) + 1), rows)
 
 
 def costs(cells: Cells, places: Sequence[str], published: Table, head: str) -> str:
@@ -52,7 +52,7 @@ def costs(cells: Cells, places: Sequence[str], published: Table, head: str) -> s
             algorithm,
             place,
             *(
-                f"{_both(cells[f'{algorithm}/{place}'][name])} *{_told(published[name][algorithm][number])}*"
+                f"{_both(cells[f'{algorithm}/{place}'][name])}<br>*{_told(published[name][algorithm][number])}*"
                 for name in names
             ),
             f"{cells[f'{algorithm}/{place}']['bytes'].mean:.1f}",
@@ -158,7 +158,7 @@ def apartment_detection(found: Mapping[str, Sequence[Sequence[float]]], thesis: 
     rows = [
         [
             name,
-            *(f"{_quality(ours)} *{_quality(theirs)}*" for ours, theirs in zip(found[name], each, strict=True)),
+            *(f"{_quality(ours)}<br>*{_quality(theirs)}*" for ours, theirs in zip(found[name], each, strict=True)),
         ]
         for name, each in thesis.apartment.detection.items()
     ]
