@@ -68,7 +68,8 @@ def synthetic_runs(found: Synthetic) -> str:
     return (
         f"{found.runs:,} runs, of {found.formulas} formulas and {found.traces} traces for each number of components, "
         f"took **{found.seconds / 60:.1f} minutes** on {found.cores} cores. "
-        f"{found.undecided:.1%} ended without a verdict."
+        f"{found.undecided:.1%} ended without a verdict. All algorithms say the same in {found.agreed:,} of "
+        f"{found.cases:,} cases, and never contradict each other."
     )
 
 

@@ -67,7 +67,7 @@ def test_the_interface_runs(tmp_path):
 def test_the_benchmark_runs_once(tmp_path):
     experiment = synthetic.prepare(tmp_path, formulas=1, traces=1)
     found = synthetic.run(experiment, 1, ignore)
-    assert (found.formulas, found.traces, found.runs) == (1, 4, 4 * 4 * 4)
+    assert (found.formulas, found.traces, found.cases, found.runs) == (1, 4, 4 * 4, 4 * 4 * 4)
     assert found.sizes.keys() == {f"{name}/{size}" for name in page.ALGORITHMS for size in page.SIZES}
     assert found.distributions.keys() == {f"{name}/{each}" for name in page.ALGORITHMS for each in page.DISTRIBUTIONS}
     with pytest.raises(StudyError, match="64 runs were there before"):
