@@ -11,6 +11,7 @@ import sys
 import pytest
 
 SETTINGS = """
+title = "Lamps & more"
 algorithms = ["orch", "migrr"]
 [[series]]
 components = 2
@@ -60,7 +61,9 @@ def test_from_the_file_to_the_report(mopsus, tmp_path):
         ["orch", "2", "6"],
         ["migrr", "2", "6"],
     ]
-    assert (tmp_path / "out" / "report.html").read_text().count("<svg") == 10
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert page.count("<svg") == 10
+    assert "<h1>Lamps &amp; more</h1>" in page
     assert (tmp_path / "out" / "messages.png").read_bytes().startswith(b"\x89PNG")
     told = json.loads(mopsus("report", "e.db", "--json")[1])
     assert [group["alg"] for group in told["groups"]] == ["orch", "migrr"]

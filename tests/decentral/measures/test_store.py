@@ -87,13 +87,15 @@ def test_a_failure_is_kept_until_the_run_succeeds(tmp_path):
 def test_results_are_of_one_experiment(tmp_path):
     path = tmp_path / "r.db"
     with Store(path) as store:
-        store.claim({"small": "1"})
+        assert store.title() == "r"
+        store.claim("Lamps", {"small": "1"})
     with Store(path) as store:
-        store.claim({"small": "1", "large": "2"})
+        store.claim("More lamps", {"small": "1", "large": "2"})
+        assert store.title() == "More lamps"
     with Store(path) as store:
-        store.claim({"large": "2"})
+        store.claim("Lamps", {"large": "2"})
     with Store(path) as store, pytest.raises(DecentralError, match="other settings"):
-        store.claim({"small": "2"})
+        store.claim("Lamps", {"small": "2"})
     assert [each.name for each in tmp_path.iterdir()] == ["r.db"]
 
 
@@ -112,12 +114,12 @@ def test_results_can_be_read_while_they_are_written(tmp_path):
 def test_only_one_process_adds_results(tmp_path):
     path = tmp_path / "r.db"
     with Store(path) as store:
-        store.claim({"": "1"})
+        store.claim("Lamps", {"": "1"})
         with Store(path) as other, pytest.raises(DecentralError, match="another process is writing"):
-            other.claim({"": "1"})
+            other.claim("Lamps", {"": "1"})
         store.write([(ONE, {"n": 1})])
     with Store(path) as store:
-        store.claim({"": "1"})
+        store.claim("Lamps", {"": "1"})
 
 
 def test_parquet_has_the_same_rows(tmp_path):

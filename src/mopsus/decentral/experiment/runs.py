@@ -81,7 +81,7 @@ def run_missing(
             code="DECENTRAL-083",
         )
     with Store(experiment.results) as store:
-        store.claim(experiment.identities())
+        store.claim(experiment.title, experiment.identities())
         finished = store.finished()
         missing = [run for run in runs if run not in finished]
         answers = carry_out(_batches(missing, processes, BATCH), partial(_open_runs, experiment), processes)
