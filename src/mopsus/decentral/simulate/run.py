@@ -88,9 +88,9 @@ def simulate(
     result = _core.simulate(_seats(running, task.system), feed.core, conditions, limit, seed, *listening.calls())
 
     def noted() -> Notes:
-        notes = Notes(parts, feed, network)
+        notes = Notes(parts, feed, network, result.round)
         again = _seats([build(part, algorithm) for part in parts], task.system)
-        _core.simulate(again, feed.core, conditions, limit, seed, None, None, None, notes.delivered)
+        _core.simulate(again, feed.core, conditions, result.round, seed, None, None, None, notes.delivered)
         return notes
 
     def explained() -> Explanation:
