@@ -7,10 +7,8 @@ reasons never go round in a circle.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import takewhile
 
 from mopsus import _core
 from mopsus.decentral.algorithms.algorithm import Part
@@ -18,7 +16,7 @@ from mopsus.decentral.core import compiled
 from mopsus.decentral.simulate.feed import Feed
 from mopsus.decentral.simulate.network import Network
 
-MOST_STEPS = 200_000
+MOST_STEPS = 1_000_000
 """Reasons of verdicts beyond those that so many steps of automata have found are not looked for."""
 
 
@@ -45,7 +43,7 @@ class Notes:
         self._numbers = {part.name: number for number, part in enumerate(parts)}
         self._feed = feed
         self._network = network
-        self._until = until
+        self.until = until
         self._told: dict[tuple[int, int], list[tuple[int, _core.Verdict]]] = {}
 
     def delivered(self, round_: int, source: int, target: int, content: _core.Content) -> None:
@@ -59,17 +57,17 @@ class Notes:
         known = Knowledge(part)
         down = [crash for crash in self._network.crashes if crash.monitor == name]
         numbers = {input_: number for number, input_ in enumerate(part.inputs)}
-        for time, event in self._feed.values(part.place, self._until):
+        for time, event in self._feed.values(part.place, self.until):
             if not event or any(crash.start <= time < crash.end for crash in down):
                 continue
             known.moves.add(time)
             for input_ in numbers.keys() & event.keys():
                 known.learn(time, time, numbers[input_], event[input_])
         if part.settings["relay"]:  # it passes on verdicts whatever its component does
-            known.moves.update(range(1, min(self._until, self._feed.length) + 1))
+            known.moves.update(range(1, min(self.until, self._feed.length) + 1))
         for input_, teller in part.settings["references"].items():
             for round_, verdict in self._told.get((self._numbers[teller], self._numbers[name]), ()):
-                for time in range(verdict.first, min(verdict.last, self._until) + 1):
+                for time in range(verdict.first, min(verdict.last, self.until) + 1):
                     known.learn(round_, time, numbers[input_], verdict.value)
         return known
 
@@ -82,35 +80,30 @@ class Witness:
         self._known: dict[str, Knowledge] = {}
         self._steps = 0
 
-    def reasons(self, name: str, start: int) -> list[tuple[Part, int, int, bool]]:
-        """Inputs of monitors at timestamps: those from which the verdict of a monitor follows that is started at a
-        timestamp, those from which the verdicts among them follow, and so on."""
+    def reasons(self, name: str, start: int, until: int) -> list[tuple[Part, int, int, bool]]:
+        """Inputs of monitors at timestamps: those from which the verdict of a monitor follows that was started at a
+        timestamp and found it up to a round, those from which the verdicts among them follow, and so on."""
         found: dict[tuple[str, int, int], bool] = {}
-        looked_at: set[tuple[str, int]] = set()
-        open_ = [(name, start)]
-        while open_:
-            monitor, begin = open_.pop()
-            if (monitor, begin) in looked_at or self._steps > MOST_STEPS:
+        looked_at: set[tuple[str, int, int]] = set()
+        open_ = [(name, start, until)]
+        while open_ and self._steps < MOST_STEPS:
+            asked = open_.pop()
+            if asked in looked_at:
                 continue
-            looked_at.add((monitor, begin))
+            looked_at.add(asked)
+            monitor, begin, last = asked
             if monitor not in self._known:
                 self._known[monitor] = self._notes.known(monitor)
             known = self._known[monitor]
-            part = known.part
-            for time, put, value in self._follows_from(known, begin):
+            for time, put, value in self._follows_from(known, begin, last):
                 found[monitor, time, put] = value
-                if teller := part.settings["references"].get(part.inputs[put]):
-                    open_.append((teller, time))
+                if teller := known.part.settings["references"].get(known.part.inputs[put]):
+                    open_.append((teller, time, known.atoms[time, put][0] - 1))
         return [(self._known[monitor].part, time, put, value) for (monitor, time, put), value in found.items()]
 
-    def _follows_from(self, known: Knowledge, start: int) -> list[tuple[int, int, bool]]:
-        """What was known when the verdict could first be found."""
-        times = sorted(time for time in known.moves if time >= start)
-        rounds = sorted({round_ for (time, _), (round_, _) in known.atoms.items() if time >= start})
-        first = bisect_left(rounds, True, key=lambda round_: self._concluded(known, times, round_) is not None)
-        if first == len(rounds):
-            return []
-        ehe = self._concluded(known, times, rounds[first])
+    def _follows_from(self, known: Knowledge, start: int, until: int) -> list[tuple[int, int, bool]]:
+        times = sorted(time for time in known.moves if start <= time <= until)
+        ehe = self._concluded(known, times, until)
         return [] if ehe is None else [(times[at - 1], put, value) for at, put, value in ehe.reasons(ehe.end)]
 
     def _concluded(self, known: Knowledge, times: Sequence[int], until: int) -> _core.Ehe | None:
@@ -118,7 +111,7 @@ class Witness:
         if known.part.automaton is None:
             return None
         ehe = _core.Ehe(compiled(known.part.automaton))
-        for at, time in enumerate(takewhile(lambda time: time <= until, times), 1):
+        for at, time in enumerate(times, 1):
             self._steps += 1
             ehe.tick()
             for put in range(len(known.part.inputs)):
