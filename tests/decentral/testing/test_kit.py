@@ -39,8 +39,9 @@ def test_choreography_finds_the_verdict_of_a_formula_or_none():
     assert checked.found > RUNS // 3
 
 
-def test_monitors_that_refer_to_each_other_find_what_references_mean():
-    checked = check_algorithm(load_algorithm("general"), runs=RUNS, seed=SEED, references=True)
+@pytest.mark.parametrize("circles", [False, True])
+def test_monitors_that_refer_to_each_other_find_what_references_mean(circles):
+    checked = check_algorithm(load_algorithm("general"), runs=RUNS, seed=SEED, references=True, circles=circles)
     assert checked.found > RUNS // 3
 
 

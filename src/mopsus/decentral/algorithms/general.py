@@ -40,12 +40,13 @@ class General(Algorithm):
         }
         _check_local(monitors, task.system)
         places = place(Specification(monitors, root), task.system).components
+        referred = {name for monitor in monitors.values() for name in monitor.references}
         return node_parts(
             [
                 Placed(
                     monitor,
                     places[name],
-                    respawns=bool(watched) or name != root,
+                    respawns=bool(watched) or name != root or name in referred,
                     root=name == root,
                     report=name in watched,
                 )
