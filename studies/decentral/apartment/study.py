@@ -70,7 +70,7 @@ def watch(specification: Specification, system: System, traces: Mapping[str, Tra
 
 def told(outcome: Outcome, name: str, verdict: bool = True) -> Intervals:
     """The seconds at which a monitor says so, from 0 on."""
-    return [(first - 1, last) for first, last, value in outcome.monitor_verdicts[name] if value is verdict]
+    return [(first - 1, last) for first, last, value in outcome.monitor_verdicts.get(name, ()) if value is verdict]
 
 
 def _costs(folder: Path, names: Iterable[str]) -> Costs:
@@ -127,7 +127,7 @@ def _qualities(folder: Path, date: str, activities: Mapping[str, str], specs: Pa
         if activity in took_place
     }
     return {
-        name: [round(number, 4) for number in (each.precision or 0.0, each.recall or 0.0, each.f1)]
+        name: [round(share, 4) for share in (each.precision or 0.0, each.recall or 0.0, each.f1)]
         for name, each in found.items()
     }
 
