@@ -39,6 +39,13 @@ def test_choreography_finds_the_verdict_of_a_formula_or_none():
     assert checked.found > RUNS // 3
 
 
+@pytest.mark.parametrize("name", ["orch", "migr", "migrr", "chor"])
+def test_nothing_moves_in_pauses(name):
+    local = name == "chor"  # its monitors see by themselves that they do not move
+    options = {} if local else {"pauses": True}
+    check_algorithm(load_algorithm(name), runs=RUNS, seed=SEED, pauses=True, options=options, complete=not local)
+
+
 @pytest.mark.parametrize("circles", [False, True])
 def test_monitors_that_refer_to_each_other_find_what_references_mean(circles):
     checked = check_algorithm(load_algorithm("general"), runs=RUNS, seed=SEED, references=True, circles=circles)

@@ -138,20 +138,26 @@ class Case:
 
 
 def draw_cases(
-    count: int, *, seed: int, references: bool = False, circles: bool = False, faults: bool = True
+    count: int,
+    *,
+    seed: int,
+    references: bool = False,
+    circles: bool = False,
+    pauses: bool = False,
+    faults: bool = True,
 ) -> Iterator[Case]:
     """As many cases; equal arguments give equal ones.
 
     With `references`, monitors refer to each other, and each reads the propositions of its own component only; else
-    there is one formula about all. With `circles`, they may do so in a circle. Without `faults`, messages take a round
-    each.
+    there is one formula about all. With `circles`, they may do so in a circle. With `pauses`, there are timestamps at
+    which nobody observes anything. Without `faults`, messages take a round each.
     """
     source = Random(seed)
     for number in range(count):
         if number % RUNS_OF_ONE == 0:
             case = _monitors(source, references, circles)
         network, crashes = _network(source, case.system) if faults and number % RUNS_OF_ONE else (Network(), ())
-        traces = _traces(source, case.system, case.shortest)
+        traces = _traces(source, case, pauses)
         yield replace(case, traces=traces, network=network, crashes=crashes, seed=source.getrandbits(32))
 
 
@@ -169,12 +175,12 @@ def _monitors(source: Random, references: bool, circles: bool) -> Case:
     return Case(formulas, System(components), {}, Network(), (), 0)
 
 
-def _traces(source: Random, system: System, shortest: int) -> dict[str, Trace]:
-    length = source.randint(shortest, 10)
+def _traces(source: Random, case: Case, pauses: bool) -> dict[str, Trace]:
     likely = source.choice((0.1, 0.5, 0.9))
+    moves = [not pauses or source.random() < 0.7 for _ in range(source.randint(case.shortest, 10))]
     return {
-        component: tuple({name: source.random() < likely for name in names} for _ in range(length))
-        for component, names in system.components.items()
+        component: tuple({name: source.random() < likely for name in names} if each else {} for each in moves)
+        for component, names in case.system.components.items()
     }
 
 
