@@ -27,6 +27,8 @@ SENSORS = 4
 EVERY = 400
 """A sensor changes once in so many timestamps, at random."""
 GROUP = 10
+LAG = 2_000
+"""A verdict that stays as it is is told for so many timestamps at once."""
 
 ALGORITHMS = ("orch", "migr", "migrr", "chor")
 COMPONENTS = (3, 6, 12)
@@ -96,7 +98,7 @@ def large_house(scale: float) -> list[Row]:
     rooms, timestamps = max(10, int(ROOMS * min(scale, 1))), int(TIMESTAMPS * min(scale, 1))
     specification, system = house(rooms)
     algorithm = load_algorithm("general")
-    task = Task(specification, system, {"hold": True, "watch": specification.root})
+    task = Task(specification, system, {"hold": True, "lag": LAG, "watch": specification.root})
     parts = set_up(algorithm, task)
     feed = feed_of(system, changes(system, timestamps))
     timing = measure({"house": Side(lambda _: simulate(parts, task, feed, algorithm=algorithm))}, 3)["house"]

@@ -44,7 +44,7 @@ Step Node::step(Time time, const Memory& seen, std::span<const Letter> inbox) {
         observe(seen);
     for (const Letter& letter : inbox) receive(letter);
     instances_->conclude(result);
-    tell(result);
+    answer(result);
     return result;
 }
 
@@ -84,9 +84,14 @@ void Node::receive(const Letter& letter) {
     }
 }
 
-void Node::tell(Step& step) {
-    for (const Verdict& each : step.answers)
-        for (const Address receiver : settings_.receivers) step.outbox.push_back({receiver, each});
+void Node::answer(Step& step) {
+    for (const Verdict& each : step.answers) {
+        if (settings_.lag == 0)
+            tell(step, each);
+        else
+            tell_later(step, each);
+    }
+    if (untold_ && untold_->last + 1 - untold_->first >= settings_.lag) tell_untold(step);
     if (!found_ && instances_->first_found()) {
         found_ = true;
         if (settings_.root) {
@@ -97,6 +102,28 @@ void Node::tell(Step& step) {
     }
     if (!settings_.report) step.answers.clear();
     if (released_) release(step);
+}
+
+void Node::tell(Step& step, const Verdict& verdict) const {
+    for (const Address receiver : settings_.receivers) step.outbox.push_back({receiver, verdict});
+}
+
+// At once if it is not the same as before.
+void Node::tell_later(Step& step, const Verdict& verdict) {
+    const bool same = untold_ && untold_->value == verdict.value;
+    if (same && untold_->last + 1 == verdict.first) {
+        untold_->last = verdict.last;
+        return;
+    }
+    if (untold_) tell_untold(step);
+    untold_ = verdict;
+    if (!same) tell_untold(step);
+}
+
+void Node::tell_untold(Step& step) {
+    if (untold_->first > untold_->last) return;
+    tell(step, *untold_);
+    untold_->first = untold_->last + 1;
 }
 
 // It needs no verdicts any more.
