@@ -57,13 +57,12 @@ void AllAtOnce::extend(Time time) {
         new_.add({1, 1});
 }
 
-void AllAtOnce::learn(Interval interval, Input input, bool value) {
+void AllAtOnce::learn(Interval interval, Known news) {
     interval.first = std::max(interval.first, known() + 1);
     if (interval.first > interval.last) return;
     extend(interval.last);
-    if (!stretches_.learn(interval, input, value))
-        throw Error("'" + automaton_->inputs()[input] + "' was told both true and false between " + std::to_string(interval.first) + " and " +
-                    std::to_string(interval.last));
+    if (!stretches_.learn(interval, news))
+        throw Error("an input was told both true and false between " + std::to_string(interval.first) + " and " + std::to_string(interval.last));
 }
 
 void AllAtOnce::learn_quiet(Time time) {

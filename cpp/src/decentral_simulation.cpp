@@ -112,6 +112,12 @@ void Simulation::wake(Number monitor) {
     due_.push_back(monitor);
 }
 
+bool Simulation::reads(Number monitor, std::span<const Feed::Observed> observed) const {
+    const std::vector<Input>& inputs = seats_[monitor].inputs;
+    return std::any_of(observed.begin(), observed.end(),
+                       [&](const Feed::Observed& each) { return each.proposition != kNothing && inputs[each.proposition] < kSomething; });
+}
+
 void Simulation::see(Number monitor, Time time, std::span<const Feed::Observed> observed) {
     const Seat& seat = seats_[monitor];
     for (const Feed::Observed& each : observed) {
@@ -129,7 +135,7 @@ void Simulation::observe(Time round) {
             if (polled_)
                 for (const Feed::Observed& each : observed) values_[component][each.proposition].value = each.value;
             for (const Number monitor : residents_[component])
-                if (!feed_.held() || seats_[monitor].monitor->holds()) see(monitor, round, observed);
+                if (!feed_.held() || (seats_[monitor].monitor->holds() && reads(monitor, observed))) see(monitor, round, observed);
         }
     }
     if (feed_.held() && (polled_ ? round <= feed_.length() : round == feed_.length())) poll(round);

@@ -21,7 +21,7 @@ public:
     AllAtOnce(std::shared_ptr<const Automaton> automaton, bool respawns);
 
     void extend(Time time) override;
-    void learn(Interval interval, Input input, bool value) override;
+    void learn(Interval interval, Known news) override;
     void learn_quiet(Time time) override;
     void conclude(Step& step) override;
 

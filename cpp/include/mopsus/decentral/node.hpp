@@ -47,14 +47,10 @@ public:
     std::vector<Atom> missing() const override { return instances_->missing(); }
 
 private:
-    // What an input was observed to be last, and up to when instances know it.
-    struct Held {
-        bool value = false;
-        Time until = 0;
-    };
-
     void observe(const Memory& seen);
     void hold(Time time, const Memory& seen);
+    void hold_until(Time time);
+    void learn(Interval interval, Input input, bool value);
     void receive(const Letter& letter);
     void answer(Step& step);
     void tell(Step& step, const Verdict& verdict) const;
@@ -66,9 +62,12 @@ private:
     std::size_t inputs_;
     // By monitor, the input that is its verdict.
     std::vector<Input> told_by_;
-    // All other inputs.
-    std::vector<Input> observed_;
-    std::vector<Held> held_;
+    // All other inputs, what they were observed to be last, and up to when instances know that.
+    std::vector<Word> observed_;
+    std::vector<Word> values_;
+    Time held_until_ = 0;
+    // What is just being told: an input, and its value.
+    std::vector<Word> news_;
     std::unique_ptr<Instances> instances_;
     // The last verdict, as far as it was not told; its first timestamp is after its last one if it was.
     std::optional<Verdict> untold_;

@@ -84,6 +84,8 @@ private:
     Time next_round(Time round) const;
     void observe(Time round);
     void poll(Time round);
+    // Is one of these an input of the monitor?
+    bool reads(Number monitor, std::span<const Feed::Observed> observed) const;
     void see(Number monitor, Time time, std::span<const Feed::Observed> observed);
     void deliver(Time round);
     void restart(Time round);
