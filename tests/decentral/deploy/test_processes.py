@@ -93,9 +93,7 @@ def test_the_command_that_deploys(bad_network, tmp_path):
     server, machines, _ = bad_network
     files(machines, TRACES)
     observe = [f"{name} = {list(own)}" for name, own in OWN.items()]
-    (tmp_path / "spec.toml").write_text(
-        "\n".join(["[components]", *specification, "[monitors]", f'root = "{FORMULA}"'])
-    )
+    (tmp_path / "spec.toml").write_text("\n".join(["[components]", *observe, "[monitors]", f'root = "{FORMULA}"']))
     placed = [
         f'[components.{name}]\nhost = "{name.lower()}"\nperipheries = [{{ kind = "file", path = "observed.trace" }}]'
         for name in OWN
