@@ -49,9 +49,11 @@ bench: $(VENV)/.built $(VENV)/.peers ## measure, print the table, store the JSON
 	$(call say,benchmarks)
 	@$(BIN)/python bench/run.py
 
-studies: $(VENV)/.built ## run contracts over the tests of well-known projects, write the page anew
+studies: $(VENV)/.built ## contracts over the tests of well-known projects, experiments of decentralized monitoring; their pages anew
 	$(call say,case studies)
 	@$(BIN)/python -m studies run
+	$(call say,studies of decentralized monitoring)
+	@$(BIN)/python -m studies.decentral run
 
 lint: $(VENV)/.installed ## style, types and import contracts
 	$(call say,lint: ruff)

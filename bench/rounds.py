@@ -13,7 +13,7 @@ from statistics import median
 from harness import Goal, Row, Side, measure
 
 from mopsus.decentral.algorithms import load_algorithm
-from mopsus.decentral.algorithms.algorithm import Option, Task, set_up
+from mopsus.decentral.algorithms.algorithm import Task, set_up
 from mopsus.decentral.simulate.feed import Change, Changes, feed_of
 from mopsus.decentral.simulate.network import Network
 from mopsus.decentral.simulate.run import Outcome, simulate
@@ -27,6 +27,8 @@ SENSORS = 4
 EVERY = 400
 """A sensor changes once in so many timestamps, at random."""
 GROUP = 10
+LAG = 2_000
+"""A verdict that stays as it is is told for so many timestamps at once."""
 
 ALGORITHMS = ("orch", "migr", "migrr", "chor")
 COMPONENTS = (3, 6, 12)
@@ -96,18 +98,20 @@ def large_house(scale: float) -> list[Row]:
     rooms, timestamps = max(10, int(ROOMS * min(scale, 1))), int(TIMESTAMPS * min(scale, 1))
     specification, system = house(rooms)
     algorithm = load_algorithm("general")
-    task = Task(specification, system, {"hold": True, "watch": specification.root})
+    task = Task(specification, system, {"hold": True, "lag": LAG, "watch": specification.root})
     parts = set_up(algorithm, task)
     feed = feed_of(system, changes(system, timestamps))
     timing = measure({"house": Side(lambda _: simulate(parts, task, feed, algorithm=algorithm))}, 3)["house"]
     outcome = timing.value
     assert isinstance(outcome, Outcome)
     observed = int(outcome.measures["observations"] or 0)
+    told = int(outcome.measures["msg_Verdict"] or 0)
     turns = int(outcome.measures["turns"] or 0)
     case = f"{rooms:,} components, {timestamps:,} timestamps, {len(parts):,} monitors"
     goal = Goal("≥", 1.0, of="ours")
     return [
         Row(f"{case}: observations", "M/s", timing.rate(observed), goal=goal if scale >= 1 else None),
+        Row(f"{case}: observations, and verdicts that monitors are told", "M/s", timing.rate(observed + told)),
         Row(f"{case}: turns of monitors", "M/s", timing.rate(turns)),
     ]
 
@@ -128,9 +132,8 @@ def answered(components: int) -> Mapping[str, Sequence[Mapping[str, bool]]]:
 
 def turns_per_second(name: str, components: int, bound: int, delay: int) -> float:
     """Millions of turns of monitors in a second, with one algorithm."""
-    options: dict[str, Option] = {}
     monitor = monitor_of("root", always(components, bound))
-    task = Task(Specification({"root": monitor}), System(default_components(components, 1)), options)
+    task = Task(Specification({"root": monitor}), System(default_components(components, 1)))
     algorithm = load_algorithm(name)
     parts = set_up(algorithm, task)
     feed = feed_of(task.system, answered(components))

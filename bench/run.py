@@ -43,6 +43,7 @@ BENCHMARKS = (
     "mtl",
     "ehe",
     "rounds",
+    "synthetic",
     "memory",
     "churn",
     "ablations",

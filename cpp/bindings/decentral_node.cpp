@@ -16,7 +16,7 @@ void add_node(nb::module_& module) {
         .def(
             "__init__",
             [](Node* self, std::shared_ptr<Automaton> automaton, std::vector<std::pair<Input, Address>> references, std::vector<Address> receivers,
-               bool respawns, bool one_by_one, bool root, bool report, bool hold, bool relay) {
+               bool respawns, bool one_by_one, bool root, bool report, bool hold, Time lag, bool relay) {
                 new (self) Node(std::move(automaton), {.references = std::move(references),
                                                        .receivers = std::move(receivers),
                                                        .respawns = respawns,
@@ -24,10 +24,11 @@ void add_node(nb::module_& module) {
                                                        .root = root,
                                                        .report = report,
                                                        .hold = hold,
+                                                       .lag = lag,
                                                        .relay = relay});
             },
             nb::kw_only(), nb::arg("automaton"), nb::arg("references"), nb::arg("receivers"), nb::arg("respawns") = true, nb::arg("one_by_one") = false,
-            nb::arg("root") = false, nb::arg("report") = false, nb::arg("hold") = false, nb::arg("relay") = false);
+            nb::arg("root") = false, nb::arg("report") = false, nb::arg("hold") = false, nb::arg("lag") = 0, nb::arg("relay") = false);
 }
 
 }  // namespace mopsus::python

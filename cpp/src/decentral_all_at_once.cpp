@@ -12,21 +12,36 @@ constexpr std::uint8_t kTrue = 1;
 constexpr std::uint8_t kFalse = 2;
 constexpr std::uint8_t kNotAsked = 0xff;
 
-bool earlier(const Verdict& one, const Verdict& other) { return one.first < other.first; }
+bool sooner(const Verdict& one, const Verdict& other) { return one.first < other.first; }
 
 }  // namespace
+
+// What is used while working. There may be thousands of monitors in turn, so all have the same.
+struct AllAtOnce::Scratch {
+    // States that are sure to lead to true, then those to false: after a timestamp, and before it.
+    std::vector<Word> sure;
+    std::vector<Word> earlier;
+    // For each node of the diagrams what it is sure to lead to, as far as that was asked for.
+    std::vector<std::uint8_t> fates;
+    std::vector<Diagram> asked;
+    std::vector<Group> groups;
+
+    static Scratch& get() {
+        thread_local Scratch scratch;
+        return scratch;
+    }
+    std::uint8_t fate_of(State state) const {
+        const Word* words = sure.data();
+        return static_cast<std::uint8_t>((bit(words, state) ? kTrue : 0) | (bit(words + sure.size() / 2, state) ? kFalse : 0));
+    }
+};
 
 AllAtOnce::AllAtOnce(std::shared_ptr<const Automaton> automaton, bool respawns)
     : automaton_(std::move(automaton)),
       respawns_(respawns),
       states_(words_for(automaton_->states())),
       stretches_(automaton_->inputs().size(), 2 * states_),
-      groups_(automaton_->states()),
-      verdicts_(2 * states_),
-      sure_(2 * states_),
-      earlier_(2 * states_),
-      fates_(automaton_->nodes().size(), kNotAsked),
-      moved_(automaton_->states()) {
+      verdicts_(2 * states_) {
     for (State state = 0; state < automaton_->states(); ++state)
         if (const Truth truth = automaton_->verdict(state); truth != Truth::Unknown)
             set_bit(verdicts_.data() + (truth == Truth::True ? 0 : states_), state);
@@ -42,13 +57,12 @@ void AllAtOnce::extend(Time time) {
         new_.add({1, 1});
 }
 
-void AllAtOnce::learn(Interval interval, Input input, bool value) {
+void AllAtOnce::learn(Interval interval, Known news) {
     interval.first = std::max(interval.first, known() + 1);
     if (interval.first > interval.last) return;
     extend(interval.last);
-    if (!stretches_.learn(interval, input, value))
-        throw Error("'" + automaton_->inputs()[input] + "' was told both true and false between " + std::to_string(interval.first) + " and " +
-                    std::to_string(interval.last));
+    if (!stretches_.learn(interval, news))
+        throw Error("an input was told both true and false between " + std::to_string(interval.first) + " and " + std::to_string(interval.last));
 }
 
 void AllAtOnce::learn_quiet(Time time) {
@@ -67,7 +81,7 @@ void AllAtOnce::conclude(Step& step) {
         // What is found by looking back may be all that kept the others waiting.
         if (!again) look_back();
     }
-    std::sort(found_.begin(), found_.end(), earlier);
+    std::sort(found_.begin(), found_.end(), sooner);
     for (const Verdict& each : found_) {
         std::vector<Verdict>& all = step.answers;
         if (!all.empty() && all.back().value == each.value && all.back().last + 1 == each.first)
@@ -112,8 +126,7 @@ State AllAtOnce::after(State state, Time steps) const {
 Time AllAtOnce::passable() const {
     Time most = stretches_.interval(0).last - known();
     if (stretches_.quiet(0)) return most;
-    for (State state = 0; state < automaton_->states(); ++state)
-        if (!groups_[state].empty()) most = passable_from(state, most);
+    for (const Group& group : groups_) most = passable_from(group.state, most);
     if (!new_.empty()) {
         const Time before = new_.first() - 1 - known();
         if (before < most) most = before + passable_from(0, most - before);
@@ -134,18 +147,13 @@ Time AllAtOnce::passable_from(State state, Time most) const {
 
 void AllAtOnce::pass(Time steps) {
     if (!stretches_.quiet(0)) {
-        for (State state = 0; state < automaton_->states(); ++state) {
-            if (groups_[state].empty()) continue;
+        std::vector<Group>& moving = Scratch::get().groups;
+        moving.swap(groups_);
+        for (auto& [state, starts] : moving) {
             ++work_.evaluations;
-            const State target = after(state, steps);
-            if (const Truth truth = automaton_->verdict(target); truth != Truth::Unknown) {
-                found(groups_[state], truth == Truth::True, state);
-                groups_[state].clear();
-            } else {
-                moved_[target].join(groups_[state]);
-            }
+            put(starts, after(state, steps), state);
         }
-        groups_.swap(moved_);
+        moving.clear();
     }
     pass_new(known() + steps);
     stretches_.drop(known() + steps);
@@ -162,15 +170,19 @@ void AllAtOnce::pass_new(Time to) {
         const bool all = following == state || automaton_->verdict(following) != Truth::Unknown;
         state = following;
         Timestamps those = begun.take({all ? begun.first() : start, start});
-        put(those, state);
+        put(those, state, 0);
     }
 }
 
-void AllAtOnce::put(Timestamps& starts, State state) {
-    if (const Truth truth = automaton_->verdict(state); truth != Truth::Unknown)
-        found(starts, truth == Truth::True, 0);
+// Instances have come from one state to another.
+void AllAtOnce::put(Timestamps& starts, State state, State from) {
+    if (starts.empty()) return;
+    if (const Truth truth = automaton_->verdict(state); truth != Truth::Unknown) return found(starts, truth == Truth::True, from);
+    const auto group = std::find_if(groups_.begin(), groups_.end(), [&](const Group& each) { return each.state == state; });
+    if (group == groups_.end())
+        groups_.push_back({state, std::move(starts)});
     else
-        groups_[state].join(starts);
+        group->starts.join(starts);
 }
 
 void AllAtOnce::look_back() {
@@ -180,68 +192,67 @@ void AllAtOnce::look_back() {
     for (std::size_t stretch = last; stretch-- > 0 && (changed || stretch >= first);)
         if (changed || stretches_.news(stretch)) changed = look_back(stretch);
     stretches_.read_all();
-    for (State state = 0; state < automaton_->states(); ++state) {
-        if (groups_[state].empty()) continue;
-        const Word* sure = stretches_.room(0);
-        if (!bit(sure, state) && !bit(sure + states_, state)) continue;
-        found(groups_[state], bit(sure, state), state);
-        groups_[state].clear();
-    }
+    const Word* sure = stretches_.room(0);
+    std::erase_if(groups_, [&](const Group& group) {
+        const bool found_true = bit(sure, group.state);
+        if (!found_true && !bit(sure + states_, group.state)) return false;
+        found(group.starts, found_true, group.state);
+        return true;
+    });
 }
 
 // What is sure at the beginning of a stretch; has that changed?
 bool AllAtOnce::look_back(std::size_t stretch) {
+    Scratch& scratch = Scratch::get();
     const Word* after = stretch + 1 < stretches_.size() ? stretches_.room(stretch + 1) : verdicts_.data();
-    std::copy_n(after, 2 * states_, sure_.begin());
+    scratch.sure.assign(after, after + 2 * states_);
     const Interval interval = stretches_.interval(stretch);
     for (Time time = interval.last;; --time) {
-        if (stretches_.quiet(stretch))
-            earlier_ = sure_;
-        else
-            step_back(stretch);
-        const bool steady = earlier_ == sure_;
-        earlier_.swap(sure_);
-        if (const std::uint8_t fate = fate_of(0); fate != 0) found(new_.take({steady ? interval.first : time, time}), fate == kTrue, 0);
+        bool steady = stretches_.quiet(stretch);
+        if (!steady) {
+            step_back(stretch, scratch);
+            steady = scratch.earlier == scratch.sure;
+            scratch.earlier.swap(scratch.sure);
+        }
+        if (const std::uint8_t fate = scratch.fate_of(0); fate != 0) found(new_.take({steady ? interval.first : time, time}), fate == kTrue, 0);
         if (steady || time == interval.first) break;
     }
     stretches_.read(stretch);
-    const bool changed = !std::equal(sure_.begin(), sure_.end(), stretches_.room(stretch));
-    std::copy(sure_.begin(), sure_.end(), stretches_.room(stretch));
+    const bool changed = !std::equal(scratch.sure.begin(), scratch.sure.end(), stretches_.room(stretch));
+    std::copy(scratch.sure.begin(), scratch.sure.end(), stretches_.room(stretch));
     return changed;
 }
 
 // From what is sure after a timestamp of a stretch to what is sure before it.
-void AllAtOnce::step_back(std::size_t stretch) {
-    std::fill(earlier_.begin(), earlier_.end(), Word{0});
+void AllAtOnce::step_back(std::size_t stretch, Scratch& scratch) {
+    scratch.earlier.assign(2 * states_, 0);
+    if (scratch.fates.size() < automaton_->nodes().size()) scratch.fates.resize(automaton_->nodes().size(), kNotAsked);
+    const Known known = stretches_.at(stretch);
     for (State state = 0; state < automaton_->states(); ++state) {
-        const std::uint8_t lot = fate(automaton_->root(state), stretches_.at(stretch));
-        if (lot == kTrue) set_bit(earlier_.data(), state);
-        if (lot == kFalse) set_bit(earlier_.data() + states_, state);
+        const std::uint8_t lot = fate(automaton_->root(state), known, scratch);
+        if (lot == kTrue) set_bit(scratch.earlier.data(), state);
+        if (lot == kFalse) set_bit(scratch.earlier.data() + states_, state);
         if (automaton_->verdict(state) == Truth::Unknown) {
             ++work_.evaluations;
             work_.simplifications += lot == 0;
         }
     }
-    for (const Diagram each : asked_) fates_[static_cast<std::size_t>(each)] = kNotAsked;
-    asked_.clear();
+    for (const Diagram each : scratch.asked) scratch.fates[static_cast<std::size_t>(each)] = kNotAsked;
+    scratch.asked.clear();
 }
 
-std::uint8_t AllAtOnce::fate_of(State state) const {
-    return static_cast<std::uint8_t>((bit(sure_.data(), state) ? kTrue : 0) | (bit(sure_.data() + states_, state) ? kFalse : 0));
-}
-
-std::uint8_t AllAtOnce::fate(Diagram diagram, Known known) {
+std::uint8_t AllAtOnce::fate(Diagram diagram, Known known, Scratch& scratch) const {
     while (diagram >= 0 && known.has(automaton_->node(diagram).input)) {
         const Automaton::Node& node = automaton_->node(diagram);
         diagram = node.next(known.get(node.input));
     }
-    if (diagram < 0) return fate_of(static_cast<State>(~diagram));
-    std::uint8_t& lot = fates_[static_cast<std::size_t>(diagram)];
+    if (diagram < 0) return scratch.fate_of(static_cast<State>(~diagram));
+    std::uint8_t& lot = scratch.fates[static_cast<std::size_t>(diagram)];
     if (lot == kNotAsked) {
         const Automaton::Node& node = automaton_->node(diagram);
-        lot = fate(node.if_false, known);
-        if (lot != 0) lot &= fate(node.if_true, known);
-        asked_.push_back(diagram);
+        lot = fate(node.if_false, known, scratch);
+        if (lot != 0) lot &= fate(node.if_true, known, scratch);
+        scratch.asked.push_back(diagram);
     }
     return lot;
 }
@@ -280,8 +291,10 @@ Time AllAtOnce::when_sure(State from) const {
 
 std::vector<State> AllAtOnce::states() const {
     std::vector<State> result;
-    for (State state = 0; state < automaton_->states(); ++state)
-        if (!groups_[state].empty() || (state == 0 && !new_.empty())) result.push_back(state);
+    if (!new_.empty()) result.push_back(0);
+    for (const Group& group : groups_)
+        if (group.state != 0 || new_.empty()) result.push_back(group.state);
+    std::sort(result.begin(), result.end());
     return result;
 }
 

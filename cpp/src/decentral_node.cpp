@@ -18,7 +18,12 @@ std::unique_ptr<Instances> instances_of(std::shared_ptr<const Automaton> automat
 }  // namespace
 
 Node::Node(std::shared_ptr<const Automaton> automaton, Settings settings)
-    : settings_(std::move(settings)), inputs_(automaton->inputs().size()), held_(inputs_), instances_(instances_of(std::move(automaton), settings_)) {
+    : settings_(std::move(settings)),
+      inputs_(automaton->inputs().size()),
+      observed_(words_for(inputs_)),
+      values_(words_for(inputs_)),
+      news_(2 * words_for(inputs_)),
+      instances_(instances_of(std::move(automaton), settings_)) {
     for (const auto& [input, monitor] : settings_.references) {
         if (input >= inputs_) throw Error("the automaton has no input " + std::to_string(input));
         if (told_by_.size() <= monitor) told_by_.resize(monitor + 1, kNothing);
@@ -26,7 +31,7 @@ Node::Node(std::shared_ptr<const Automaton> automaton, Settings settings)
         told_by_[monitor] = input;
     }
     for (Input input = 0; input < inputs_; ++input)
-        if (std::find(told_by_.begin(), told_by_.end(), input) == told_by_.end()) observed_.push_back(input);
+        if (std::find(told_by_.begin(), told_by_.end(), input) == told_by_.end()) set_bit(observed_.data(), input);
 }
 
 Extent Node::extent() const {
@@ -44,7 +49,7 @@ Step Node::step(Time time, const Memory& seen, std::span<const Letter> inbox) {
         observe(seen);
     for (const Letter& letter : inbox) receive(letter);
     instances_->conclude(result);
-    tell(result);
+    answer(result);
     return result;
 }
 
@@ -53,29 +58,40 @@ void Node::observe(const Memory& seen) {
         if (atom.input == kNothing && !settings_.relay)
             instances_->learn_quiet(atom.time);
         else if (atom.input < inputs_)
-            instances_->learn({atom.time, atom.time}, atom.input, value);
+            learn({atom.time, atom.time}, atom.input, value);
     }
 }
 
 void Node::hold(Time time, const Memory& seen) {
-    const auto learn_until = [&](Input input, Time until) {
-        Held& held = held_[input];
-        if (held.until < until) instances_->learn({held.until + 1, until}, input, held.value);
-        held.until = std::max(held.until, until);
-    };
     for (const auto& [atom, value] : seen.observations()) {
         if (atom.input >= inputs_) continue;
-        learn_until(atom.input, atom.time - 1);
-        held_[atom.input].value = value;
+        hold_until(atom.time - 1);
+        if (value != bit(values_.data(), atom.input)) values_[atom.input / 64] ^= Word{1} << (atom.input % 64);
     }
-    for (const Input input : observed_) learn_until(input, time);
+    hold_until(time);
+}
+
+// What was observed has not changed up to here.
+void Node::hold_until(Time time) {
+    if (time <= held_until_) return;
+    instances_->learn({held_until_ + 1, time}, {observed_.data(), values_.data()});
+    held_until_ = time;
+}
+
+void Node::learn(Interval interval, Input input, bool value) {
+    std::fill(news_.begin(), news_.end(), Word{0});
+    Word* const known = news_.data();
+    Word* const values = known + news_.size() / 2;
+    set_bit(known, input);
+    if (value) set_bit(values, input);
+    instances_->learn(interval, {known, values});
 }
 
 void Node::receive(const Letter& letter) {
     if (const auto* verdict = std::get_if<Verdict>(&letter.content)) {
         const Input input = letter.from < told_by_.size() ? told_by_[letter.from] : kNothing;
         if (input == kNothing || verdict->first == 0 || verdict->first > verdict->last) throw Error("a monitor is told a verdict that it does not refer to");
-        instances_->learn({verdict->first, verdict->last}, input, verdict->value);
+        learn({verdict->first, verdict->last}, input, verdict->value);
     } else if (std::holds_alternative<Kill>(letter.content)) {
         std::erase(settings_.receivers, letter.from);
         released_ = settings_.receivers.empty() && !settings_.root && !settings_.report;
@@ -84,9 +100,14 @@ void Node::receive(const Letter& letter) {
     }
 }
 
-void Node::tell(Step& step) {
-    for (const Verdict& each : step.answers)
-        for (const Address receiver : settings_.receivers) step.outbox.push_back({receiver, each});
+void Node::answer(Step& step) {
+    for (const Verdict& each : step.answers) {
+        if (settings_.lag == 0)
+            tell(step, each);
+        else
+            tell_later(step, each);
+    }
+    if (untold_ && untold_->last + 1 - untold_->first >= settings_.lag) tell_untold(step);
     if (!found_ && instances_->first_found()) {
         found_ = true;
         if (settings_.root) {
@@ -97,6 +118,28 @@ void Node::tell(Step& step) {
     }
     if (!settings_.report) step.answers.clear();
     if (released_) release(step);
+}
+
+void Node::tell(Step& step, const Verdict& verdict) const {
+    for (const Address receiver : settings_.receivers) step.outbox.push_back({receiver, verdict});
+}
+
+// At once if it is not the same as before.
+void Node::tell_later(Step& step, const Verdict& verdict) {
+    const bool same = untold_ && untold_->value == verdict.value;
+    if (same && untold_->last + 1 == verdict.first) {
+        untold_->last = verdict.last;
+        return;
+    }
+    if (untold_) tell_untold(step);
+    untold_ = verdict;
+    if (!same) tell_untold(step);
+}
+
+void Node::tell_untold(Step& step) {
+    if (untold_->first > untold_->last) return;
+    tell(step, *untold_);
+    untold_->first = untold_->last + 1;
 }
 
 // It needs no verdicts any more.

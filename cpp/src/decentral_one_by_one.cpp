@@ -6,9 +6,11 @@ namespace mopsus::decentral {
 
 void OneByOne::extend(Time time) { end_ = std::max(end_, time); }
 
-void OneByOne::learn(Interval interval, Input input, bool value) {
+void OneByOne::learn(Interval interval, Known news) {
     extend(interval.last);
-    for (Time time = std::max(interval.first, start_); time <= interval.last; ++time) memory_.add({{time, input}, value});
+    for (Time time = std::max(interval.first, start_); time <= interval.last; ++time)
+        for (Input input = 0; input < ehe_.automaton()->inputs().size(); ++input)
+            if (news.has(input)) memory_.add({{time, input}, news.get(input)});
 }
 
 void OneByOne::conclude(Step& step) {

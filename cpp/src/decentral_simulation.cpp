@@ -112,6 +112,12 @@ void Simulation::wake(Number monitor) {
     due_.push_back(monitor);
 }
 
+bool Simulation::reads(Number monitor, std::span<const Feed::Observed> observed) const {
+    const std::vector<Input>& inputs = seats_[monitor].inputs;
+    return std::any_of(observed.begin(), observed.end(),
+                       [&](const Feed::Observed& each) { return each.proposition != kNothing && inputs[each.proposition] < kSomething; });
+}
+
 void Simulation::see(Number monitor, Time time, std::span<const Feed::Observed> observed) {
     const Seat& seat = seats_[monitor];
     for (const Feed::Observed& each : observed) {
@@ -129,7 +135,7 @@ void Simulation::observe(Time round) {
             if (polled_)
                 for (const Feed::Observed& each : observed) values_[component][each.proposition].value = each.value;
             for (const Number monitor : residents_[component])
-                if (!feed_.held() || seats_[monitor].monitor->holds()) see(monitor, round, observed);
+                if (!feed_.held() || (seats_[monitor].monitor->holds() && reads(monitor, observed))) see(monitor, round, observed);
         }
     }
     if (feed_.held() && (polled_ ? round <= feed_.length() : round == feed_.length())) poll(round);
@@ -138,23 +144,26 @@ void Simulation::observe(Time round) {
 void Simulation::poll(Time round) {
     for (Component component = 0; component < feed_.components(); ++component) {
         for (const Number monitor : residents_[component]) {
-            if (!seats_[monitor].monitor->holds())
+            if (!seats_[monitor].monitor->holds()) {
                 see(monitor, round, values_[component]);
-            else if (round == feed_.length())
+            } else if (round == feed_.length()) {
+                seats_[monitor].monitor->finish();
                 wake(monitor);
+            }
         }
     }
 }
 
 void Simulation::deliver(Time round) {
     if (on_the_way_.empty() || on_the_way_.begin()->first != round) return;
-    std::vector<Delivery> arrived = std::move(on_the_way_.begin()->second);
+    arrived_ = std::move(on_the_way_.begin()->second);
     on_the_way_.erase(on_the_way_.begin());
-    for (auto& [from, to, letter] : arrived) {
+    for (auto& [from, to, letter] : arrived_) {
         if (listener_ != nullptr) listener_->delivered(round, from, to, letter.content);
         desks_[to].inbox.push_back(std::move(letter));
         wake(to);
     }
+    arrived_.clear();
 }
 
 void Simulation::restart(Time round) {
@@ -165,11 +174,13 @@ void Simulation::restart(Time round) {
 void Simulation::turn(Time round, Number monitor) {
     Desk& desk = desks_[monitor];
     desk.due = false;
-    const Memory seen = std::exchange(desk.seen, {});
-    std::vector<Letter> inbox = std::exchange(desk.inbox, {});
+    // What was used in the last turn is used again, so that nothing has to be allocated.
+    desk_.seen.clear();
+    desk_.inbox.clear();
+    std::swap(desk_, desk);
     if (network_.down(round, monitor)) return;
-    network_.arrange(inbox);
-    Step step = seats_[monitor].monitor->step(std::min(round, feed_.length()), seen, inbox);
+    network_.arrange(desk_.inbox);
+    Step step = seats_[monitor].monitor->step(std::min(round, feed_.length()), desk_.seen, desk_.inbox);
     account(round, monitor, step);
     for (Message& message : step.outbox) post(round, monitor, message);
 }
@@ -214,7 +225,9 @@ void Simulation::post(Time round, Number from, Message& message) {
     for (std::size_t copy = 0; copy < arrivals.count; ++copy) {
         const bool last = copy + 1 == arrivals.count;
         Content content = last ? std::move(message.content) : message.content;
-        on_the_way_[arrivals.rounds[copy]].push_back({from, to, {sender, std::move(content)}});
+        const auto [those, first] = on_the_way_.try_emplace(arrivals.rounds[copy]);
+        if (first) those->second.swap(arrived_);
+        those->second.push_back({from, to, {sender, std::move(content)}});
     }
 }
 

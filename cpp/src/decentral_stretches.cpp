@@ -69,17 +69,20 @@ void Stretches::join(std::size_t from, std::size_t to) {
     erase(words_, (head_ + kept + 1) * stride_, (head_ + to + 1) * stride_);
 }
 
-bool Stretches::learn(Interval interval, Input input, bool value) {
+bool Stretches::learn(Interval interval, Known news) {
     const std::size_t first = cut(interval.first);
     const std::size_t after = cut(interval.last + 1);
     for (std::size_t number = first; number < after; ++number) {
-        if (!at(number).has(input)) {
-            set_bit(words(number), input);
-            if (value) set_bit(words(number) + inputs_, input);
-            touch(number);
-        } else if (at(number).get(input) != value) {
-            return false;
+        Word* const known = words(number);
+        Word* const value = known + inputs_;
+        bool new_here = false;
+        for (std::size_t word = 0; word < words_for(quiet_); ++word) {
+            if ((known[word] & news.known[word] & (value[word] ^ news.value[word])) != 0) return false;
+            new_here |= (news.known[word] & ~known[word]) != 0;
+            known[word] |= news.known[word];
+            value[word] |= news.value[word] & news.known[word];
         }
+        if (new_here) touch(number);
     }
     join(first == 0 ? 0 : first - 1, std::min(after, size() - 1));
     return true;

@@ -76,6 +76,12 @@ struct Plain {
     }
 };
 
+void learn(Instances& instances, Interval interval, Input input, bool value) {
+    const Word known = Word{1} << input;
+    const Word values = value ? known : 0;
+    instances.learn(interval, {&known, &values});
+}
+
 std::vector<Verdict> concluded(Instances& instances) {
     Step step;
     instances.conclude(step);
@@ -111,7 +117,7 @@ void compare(Draw& draw, bool respawns, bool one_by_one) {
             const Time first = 1 + below(draw, end);
             Time last = first;
             while (last < end && truth[input][last + 1] == truth[input][first] && below(draw, 3) != 0) ++last;
-            instances.learn({first, last}, input, truth[input][first]);
+            learn(instances, {first, last}, input, truth[input][first]);
             for (Time time = first; time <= last; ++time) plain.known[{time, input}] = truth[input][first];
         }
         // Whether something happened is known at once, or never.
@@ -122,7 +128,7 @@ void compare(Draw& draw, bool respawns, bool one_by_one) {
         if (turn == 29)
             for (Input input = 0; input < inputs; ++input)
                 for (Time time = 1; time <= end; ++time) {
-                    instances.learn({time, time}, input, truth[input][time]);
+                    learn(instances, {time, time}, input, truth[input][time]);
                     plain.known[{time, input}] = truth[input][time];
                 }
         for (const auto& [first, last, verdict] : concluded(instances))
@@ -156,15 +162,15 @@ TEST(decentral_instances_over_long_stretches) {
         std::vector<Automaton::Node>{{0, ~1, ~3}, {0, ~2, ~3}, {0, ~4, ~3}}, std::vector<Diagram>{0, 1, 2, ~3, ~4});
     AllAtOnce instances(automaton, true);
     const Time million = 1'000'000;
-    instances.learn({1, million}, 0, false);
+    learn(instances, {1, million}, 0, false);
     REQUIRE((concluded(instances) == std::vector<Verdict>{{1, million - 2, false}}));
-    instances.learn({million + 1, million + 1}, 0, true);
+    learn(instances, {million + 1, million + 1}, 0, true);
     REQUIRE((concluded(instances) == std::vector<Verdict>{{million - 1, million + 1, true}}));
     // The second half is told first.
-    instances.learn({3 * million, 5 * million}, 0, false);
+    learn(instances, {3 * million, 5 * million}, 0, false);
     REQUIRE((concluded(instances) == std::vector<Verdict>{{3 * million, 5 * million - 2, false}}));
     REQUIRE((instances.missing() == std::vector<Atom>{{million + 2, 0}}));
-    instances.learn({million + 2, 3 * million - 1}, 0, true);
+    learn(instances, {million + 2, 3 * million - 1}, 0, true);
     REQUIRE((concluded(instances) == std::vector<Verdict>{{million + 2, 3 * million - 1, true}}));
     REQUIRE(instances.known() == 5 * million && instances.states().size() == 2);
 }
@@ -175,10 +181,10 @@ TEST(decentral_instances_that_go_round) {
         std::make_shared<Automaton>(std::vector<std::string>{"a", "b"}, std::vector<Truth>{Truth::Unknown, Truth::Unknown, Truth::True, Truth::False},
                                     std::vector<Automaton::Node>{{1, ~0, ~2}, {0, 0, ~1}, {1, ~1, ~3}, {0, 2, ~0}}, std::vector<Diagram>{1, 3, ~2, ~3});
     AllAtOnce instances(automaton, true);
-    instances.learn({1, 1001}, 0, true);
+    learn(instances, {1, 1001}, 0, true);
     REQUIRE(concluded(instances).empty() && instances.known() == 1001);
-    instances.learn({1002, 1002}, 0, false);
-    instances.learn({1002, 1002}, 1, true);
+    learn(instances, {1002, 1002}, 0, false);
+    learn(instances, {1002, 1002}, 1, true);
     const std::vector<Verdict> found = concluded(instances);
     REQUIRE(found.size() == 1002 && (found[0] == Verdict{1, 1, false}) && (found[1001] == Verdict{1002, 1002, true}));
 }
@@ -275,5 +281,5 @@ TEST(decentral_nodes_are_told_what_they_understand) {
     REQUIRE(told(0, Verdict{3, 2, true}) == "a monitor is told a verdict that it does not refer to");
     REQUIRE(told(0, Memory()) == "a monitor that others refer to is told verdicts, nothing else");
     REQUIRE(told(0, Verdict{1, 1, true}).empty());
-    REQUIRE(told(0, Verdict{1, 2, false}) == "'m' was told both true and false between 1 and 2");
+    REQUIRE(told(0, Verdict{1, 2, false}) == "an input was told both true and false between 1 and 2");
 }

@@ -466,6 +466,7 @@ class Node(DecentralMonitor):
         root: bool = False,
         report: bool = False,
         hold: bool = False,
+        lag: int = 0,
         relay: bool = False,
     ) -> None: ...
 

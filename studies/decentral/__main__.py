@@ -1,4 +1,4 @@
-"""The command: `python -m studies.decentral run [STUDY…]`, `page`."""
+"""The command: `python -m studies.decentral run [STUDY…]`, `page`, `record FOLDER`, `detect FOLDER`."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from studies.decentral.apartment import study as apartment
 from studies.decentral.chiron import study as chiron
 from studies.decentral.results import Results, load_results, store
 from studies.decentral.synthetic import study as synthetic
+from studies.decentral.thesis import load_thesis
 
 
 def _run_synthetic(folder: Path, processes: int, results: Results) -> None:
@@ -48,21 +49,33 @@ def main(words: Sequence[str] | None = None) -> int:
     commands.add_parser("page", help="write docs/decentral-studies.md anew").add_argument(
         "--check", action="store_true", help="write nothing; the exit status says whether the page is what it should be"
     )
+    for name, does in (("record", "make the recordings of the home"), ("detect", "detect activities in recordings")):
+        commands.add_parser(name, help=does).add_argument("folder", type=Path, help="with a folder for each day in it")
     arguments = parser.parse_args(words)
-    if arguments.command == "page":
-        return page.write(check=arguments.check)
-    if unknown := [name for name in arguments.studies if name not in STUDIES]:
-        parser.error(f"there is no study {unknown[0]}; there are {', '.join(STUDIES)}")
     try:
-        for name in arguments.studies or STUDIES:
-            print(name, file=sys.stderr)
-            with tempfile.TemporaryDirectory() as scratch:
-                results = load_results()
-                STUDIES[name](Path(scratch), arguments.processes, results)
-                store(results)
+        return _do(arguments, parser)
     except MopsusError as error:
         print(f"error: {error.message}" + (f"\n  = {error.hint}" if error.hint else ""), file=sys.stderr)
         return 2
+
+
+def _do(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    if arguments.command == "page":
+        return page.write(check=arguments.check)
+    if arguments.command == "record":
+        apartment.record(arguments.folder)
+        return 0
+    if arguments.command == "detect":
+        print(page.apartment_detection(apartment.detect(arguments.folder), load_thesis()))
+        return 0
+    if unknown := [name for name in arguments.studies if name not in STUDIES]:
+        parser.error(f"there is no study {unknown[0]}; there are {', '.join(STUDIES)}")
+    for name in arguments.studies or STUDIES:
+        print(name, file=sys.stderr)
+        with tempfile.TemporaryDirectory() as scratch:
+            results = load_results()
+            STUDIES[name](Path(scratch), arguments.processes, results)
+            store(results)
     return page.write()
 
 

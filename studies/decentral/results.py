@@ -19,6 +19,10 @@ class Synthetic(msgspec.Struct):
 
     formulas: int
     traces: int
+    cases: int
+    """Formulas with traces; none has two verdicts."""
+    agreed: int
+    """Those of which all algorithms say the same, or nothing."""
     runs: int
     seconds: float
     cores: int

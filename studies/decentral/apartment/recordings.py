@@ -8,14 +8,16 @@ place.
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 from random import Random
 
 from mopsus.decentral import sensors as recorded
+from mopsus.decentral.errors import DecentralError
 from mopsus.decentral.system import System
 from mopsus.decentral.traces import Event, Trace
+from mopsus.model import Span
 from studies.decentral.apartment.home import SECONDS, START, Effect, Home, Sensor, load_home, second_of
 
 ANNOTATIONS = "annotations.csv"
@@ -55,14 +57,15 @@ def generate_signals(home: Home, date: str, seed: int = 0) -> dict[str, Interval
     return {name: _joined(intervals, least[name]) for name, intervals in signals.items()}
 
 
-def load_sensors(folder: Path) -> dict[str, recorded.Sensor]:
-    """The recordings in a folder, by proposition. `DecentralError` if one is missing or wrong."""
-    return {sensor.proposition: _load(sensor, folder) for sensor in load_home().sensors}
+def load_sensors(folder: Path, wanted: Iterable[str]) -> dict[str, recorded.Sensor]:
+    """The recordings of some propositions in a folder. `DecentralError` if one is missing or wrong."""
+    sensors = {sensor.proposition: sensor for sensor in load_home().sensors}
+    return {name: _load(sensors[name], folder) for name in wanted}
 
 
 def replay(folder: Path, date: str, system: System, seconds: int = SECONDS) -> dict[str, Trace]:
     """What each component of a system observes on a day, polled each second."""
-    loaded = load_sensors(folder)
+    loaded = load_sensors(folder, system.owners)
     start = recorded.parse_time(f"{date} {START}:00")
     return {
         component: tuple(_shared(recorded.poll([loaded[name] for name in names], start, 1.0, seconds)))
@@ -72,12 +75,25 @@ def replay(folder: Path, date: str, system: System, seconds: int = SECONDS) -> d
 
 def annotated(folder: Path, date: str) -> dict[str, Intervals]:
     """When each activity took place, as the occupant wrote it down."""
+    path = folder / ANNOTATIONS
     start = datetime.fromisoformat(f"{date} {START}:00")
     found: dict[str, Intervals] = {}
-    with (folder / ANNOTATIONS).open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            begin, end = (int((datetime.fromisoformat(row[key]) - start).total_seconds()) for key in ("begin", "end"))
-            found.setdefault(row["activity"], []).append((begin, end))
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            for number, row in enumerate(csv.DictReader(file), 2):
+                try:
+                    times = [datetime.fromisoformat(row[key]) for key in ("begin", "end")]
+                    activity = row["activity"]
+                except (KeyError, TypeError, ValueError):
+                    raise DecentralError(
+                        "a row needs begin, end and activity",
+                        code="DECENTRAL-042",
+                        place=Span(str(path), number, 1, number, 2),
+                    ) from None
+                begin, end = (int((time - start).total_seconds()) for time in times)
+                found.setdefault(activity, []).append((begin, end))
+    except OSError as error:
+        raise DecentralError(f"cannot read the annotations {path}: {error.strerror}", code="DECENTRAL-040") from None
     return found
 
 

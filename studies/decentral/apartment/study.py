@@ -32,10 +32,9 @@ ROOMS = range(1, 9)
 def run(folder: Path) -> Apartment:
     """All of it; recordings go into the folder."""
     start = time.perf_counter()
-    for date in load_home().days:
-        recordings.generate_day(date, folder / date)
+    record(folder)
     costs = {name: _costs(folder, names) for name, names in GROUPS.items()}
-    detection = _detection(folder)
+    detection = detect(folder)
     napping = _qualities(folder, NAPPED_ON, dict.fromkeys(load_thesis().apartment.napping, "napping"), VARIANTS)
     return Apartment(
         costs=costs,
@@ -45,6 +44,20 @@ def run(folder: Path) -> Apartment:
         aras=_hazards(folder / "aras"),
         seconds=round(time.perf_counter() - start, 1),
     )
+
+
+def record(folder: Path) -> None:
+    """Make the recordings of all days, each in a folder of its own."""
+    for date in load_home().days:
+        recordings.generate_day(date, folder / date)
+
+
+def detect(folder: Path) -> dict[str, list[list[float]]]:
+    """Precision, recall and F1 of each activity on each day that is recorded in a folder; nothing on days on which it
+    did not take place. `DecentralError` if a file is missing or wrong."""
+    activities = load_thesis().apartment.detection
+    days = [_qualities(folder, date, {name: name for name in activities}, SPECS) for date in load_home().days]
+    return {name: [day.get(name, []) for day in days] for name in activities}
 
 
 def watch(specification: Specification, system: System, traces: Mapping[str, Trace], *, held: bool = True) -> Outcome:
@@ -57,7 +70,7 @@ def watch(specification: Specification, system: System, traces: Mapping[str, Tra
 
 def told(outcome: Outcome, name: str, verdict: bool = True) -> Intervals:
     """The seconds at which a monitor says so, from 0 on."""
-    return [(first - 1, last) for first, last, value in outcome.monitor_verdicts[name] if value is verdict]
+    return [(first - 1, last) for first, last, value in outcome.monitor_verdicts.get(name, ()) if value is verdict]
 
 
 def _costs(folder: Path, names: Iterable[str]) -> Costs:
@@ -100,12 +113,6 @@ def _lamps(rooms: int) -> Lamps:
     )
 
 
-def _detection(folder: Path) -> dict[str, list[list[float]]]:
-    activities = load_thesis().apartment.detection
-    days = [_qualities(folder, date, {name: name for name in activities}, SPECS) for date in load_home().days]
-    return {name: [day.get(name, []) for day in days] for name in activities}
-
-
 def _qualities(folder: Path, date: str, activities: Mapping[str, str], specs: Path) -> dict[str, list[float]]:
     """Precision, recall and F1 of monitors, each of which is to detect an activity, on a day; only those that took
     place."""
@@ -120,7 +127,7 @@ def _qualities(folder: Path, date: str, activities: Mapping[str, str], specs: Pa
         if activity in took_place
     }
     return {
-        name: [round(number, 4) for number in (each.precision or 0.0, each.recall or 0.0, each.f1)]
+        name: [round(share, 4) for share in (each.precision or 0.0, each.recall or 0.0, each.f1)]
         for name, each in found.items()
     }
 

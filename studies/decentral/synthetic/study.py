@@ -14,6 +14,7 @@ from mopsus.decentral.traces import default_components
 from studies.decentral.experiments import Advance, carry_out, rows
 from studies.decentral.results import Synthetic
 from studies.decentral.summary import Totals
+from studies.error import StudyError
 
 HERE = Path(__file__).parent
 SIZES = (3, 4, 5, 6)
@@ -41,18 +42,25 @@ def prepare(folder: Path, *, formulas: int = FORMULAS, traces: int | None = None
 
 
 def run(experiment: Experiment, processes: int, advance: Advance) -> Synthetic:
-    """Carry out all runs. `StudyError` if one fails."""
+    """Carry out all runs. `StudyError` if one fails, or if algorithms contradict each other."""
     seconds = carry_out(experiment, processes, advance)
     sizes: defaultdict[str, Totals] = defaultdict(Totals)
     distributions: defaultdict[str, Totals] = defaultdict(Totals)
+    verdicts: defaultdict[tuple[object, ...], set[object]] = defaultdict(set)
     runs = undecided = 0
     for measures in rows(experiment):
+        verdicts[measures["series"], measures["spec"], measures["trace"]].add(measures["verdict"])
         sizes[f"{measures['alg']}/{measures['comps']}"].add(measures)
         if measures["comps"] == TOLD_APART:
             distributions[f"{measures['alg']}/{measures['profile']}"].add(measures)
         runs += 1
         undecided += measures["verdict"] is None
+    for case, found in verdicts.items():
+        if len(found - {None}) > 1:
+            raise StudyError(f"algorithms contradict each other: {case}")
     return Synthetic(
+        cases=len(verdicts),
+        agreed=sum(len(found) == 1 for found in verdicts.values()),
         formulas=len(experiment.specs[0]),
         traces=sum(series.runs for series in experiment.settings.series) // len(SIZES),
         runs=runs,

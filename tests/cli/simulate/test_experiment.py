@@ -11,6 +11,7 @@ import sys
 import pytest
 
 SETTINGS = """
+title = "Lamps & more"
 algorithms = ["orch", "migrr"]
 [[series]]
 components = 2
@@ -32,7 +33,7 @@ def mopsus(tmp_path):
     def run(*arguments, **options):
         command = [sys.executable, "-m", "mopsus", "simulate", *arguments]
         done = subprocess.run(
-            command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False, **options
+            command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False, **options
         )
         return done.returncode, done.stdout, done.stderr
 
@@ -60,11 +61,29 @@ def test_from_the_file_to_the_report(mopsus, tmp_path):
         ["orch", "2", "6"],
         ["migrr", "2", "6"],
     ]
-    assert (tmp_path / "out" / "report.html").read_text().count("<svg") == 10
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert page.count("<svg") == 10
+    assert "<h1>Lamps &amp; more</h1>" in page
     assert (tmp_path / "out" / "messages.png").read_bytes().startswith(b"\x89PNG")
     told = json.loads(mopsus("report", "e.db", "--json")[1])
     assert [group["alg"] for group in told["groups"]] == ["orch", "migrr"]
     assert told["groups"][0]["figures"]["messages"]["count"] == 6
+
+
+def test_what_fails_is_named_with_its_reason(mopsus, tmp_path):
+    (tmp_path / "lights.toml").write_text('[monitors]\nlight = "b0"\nroot = "G(a0 -> @light)"\n')
+    (tmp_path / "e.toml").write_text(
+        SETTINGS.replace("specs/*.xml", "lights.toml").replace("migrr", "general").replace("runs = 3", "runs = 7")
+    )
+    status, out, err = mopsus("experiment", "e.toml", "-q")
+    assert (status, err) == (1, "")
+    failed, *_, summary = out.splitlines()
+    assert failed.startswith("failed: lights.toml trace 0 orch, lights.toml trace 1 orch, ")
+    assert "trace 4 orch and 2 more: error[DECENTRAL-051]: the algorithm monitors one formula" in failed
+    assert summary == "e.db: 7 of 14 runs have results, 7 failed"
+    report = mopsus("report", "e.db")[1].splitlines()
+    assert report[1].split()[:3] == ["general", "2", "7"]
+    assert report[-1] == "7 runs failed, not in the table"
 
 
 def test_a_bundle_is_an_experiment(mopsus, tmp_path):

@@ -101,6 +101,12 @@ def test_monitors_may_refer_to_each_other_in_a_circle(mopsus):
     assert "root: true at 2..5" in out.splitlines()
 
 
+def test_numbers_may_be_large(mopsus):
+    status, out, err = mopsus(*RUN, "orch", "--seed", "-1", "--limit", "9" * 30)
+    assert (status, err) == (1, "")
+    assert out.startswith("false  at timestamp 4")
+
+
 def test_a_run_is_recorded(mopsus, tmp_path):
     mopsus(*RUN, "migr", "--record", "run.json")
     recording = load_recording(tmp_path / "run.json")
@@ -114,6 +120,7 @@ def test_a_run_is_recorded(mopsus, tmp_path):
         ((*RUN, "orhc"), "DECENTRAL-084", "did you mean"),
         ((*RUN, "orch", "-o", "active=2"), "DECENTRAL-052", "no option 'active'"),
         ((*RUN, "migr", "-o", "active=0"), "DECENTRAL-052", "from 1 on"),
+        ((*RUN, "migr", "-o", "patience=" + "9" * 30), "DECENTRAL-052", "from 0 on"),
         ((*RUN, "migr", "-o", "active=3"), "DECENTRAL-052", "cannot be active"),
         ((*RUN, "migr", "-o", "active"), "CLI-005", "KEY=VALUE"),
         ((*RUN, "orch", "--network", "loss=2"), "DECENTRAL-053", "from 0 to 1"),

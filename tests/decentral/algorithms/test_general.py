@@ -95,8 +95,8 @@ def test_one_after_the_other_says_the_same_or_waits(formulas, trace):
     assert root.verdict is None or root.verdict is expected["root", 1]
 
 
-@given(formulas=monitors(), trace=traces(10), network=st.sampled_from(FAULTS))
-def test_changes_say_as_much_as_all_observations(formulas, trace, network):
+@given(formulas=monitors(), trace=traces(10), network=st.sampled_from(FAULTS), lag=st.sampled_from([0, 2, 100]))
+def test_changes_say_as_much_as_all_observations(formulas, trace, network, lag):
     _, whole = run(formulas, trace, watch="all")
     by_component = {}
     for name, own in OWN.items():
@@ -107,7 +107,7 @@ def test_changes_say_as_much_as_all_observations(formulas, trace, network):
             for proposition, value in events[name].items()
             if before[proposition] is not value and [before.__setitem__(proposition, value)]
         ]
-    task = Task(specification_of(formulas), SYSTEM, {"watch": "all", "hold": True})
+    task = Task(specification_of(formulas), SYSTEM, {"watch": "all", "hold": True, "lag": lag})
     parts = set_up(General(), task)
     changes = Changes(len(trace), by_component)
     outcome = simulate(parts, task, changes, algorithm=General(), network=parse_network(network), limit=10_000)
@@ -164,6 +164,8 @@ def test_what_cannot_be_set_up():
     assert caught.value.code == "DECENTRAL-022"
     with pytest.raises(AlgorithmError, match="no monitor 'rot' to watch"):
         run({"root": "a0"}, [], watch="rot")
+    with pytest.raises(AlgorithmError, match="'lag' is -1"):
+        run({"root": "a0"}, [], lag=-1)
     with pytest.raises(AlgorithmError, match="'respawn' is never"):
         run({"root": "a0"}, [], respawn="never")
 

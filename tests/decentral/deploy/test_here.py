@@ -17,6 +17,7 @@ from logics.temporal_formulas import formulas
 from mopsus.bus import Frame, LocalBus, frame_of
 from mopsus.bus.mail import VERSION, bytes_of
 from mopsus.decentral import DecentralError
+from mopsus.decentral.algorithms.algorithm import Algorithm, Part
 from mopsus.decentral.deploy.client import Client
 from mopsus.decentral.deploy.here import deploy_here
 from mopsus.decentral.deploy.host import Host
@@ -308,3 +309,40 @@ def test_a_journal_that_cannot_be_written(tmp_path, monkeypatch):
     monkeypatch.setattr(Journal, "write", full)
     with pytest.raises(DecentralError, match="the disk is full"):
         asyncio.run(run())
+
+
+class Telling(Algorithm):
+    """Written in Python: all tell the first what they see, as plain data."""
+
+    def setup(self, task):
+        automaton = task.whole().automaton
+        return [
+            Part(f"of {name}", name, "python", automaton if number == 0 else None, automaton.inputs)
+            for number, name in enumerate(task.system.components)
+        ]
+
+    def step(self, me, turn):
+        first = me.part.peers[0]
+        if me.part.name != first:
+            turn.send(first, [each for each in turn.seen.observations() if each[1] < len(me.part.inputs)])
+            return
+        for time, put, value in [*turn.seen.observations(), *(each for _, told in turn.inbox for each in told)]:
+            if put < len(me.part.inputs):
+                me.memory.add(time, put, value)
+        while me.ehe.end < max((time for time, _, _ in me.memory.observations()), default=0):
+            me.ehe.tick()
+        me.ehe.update(me.memory)
+        while me.ehe.resolve():
+            pass
+        if (verdict := me.ehe.verdict(me.ehe.resolved)) is not None:
+            turn.found(verdict, me.ehe.resolved)
+            turn.abort()
+
+
+@settings(max_examples=max(6, CASES), deadline=None)
+@given(formula=formulas(FUTURE, atoms=PROPOSITIONS, max_leaves=6), traces=runs())
+def test_an_algorithm_in_python_runs_on_hosts_too(formula, traces):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("mopsus.decentral.algorithms.load_object", lambda name, *others: Telling)
+        outcome = asyncio.run(deploy_here(deployment("telling", formula, texts(traces)), nothing))
+    assert outcome.verdict is verdict_of(formula, traces)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 import re
 import signal
 import socket
+import subprocess
 from dataclasses import replace
 
 import msgspec
 import pytest
 from bus.servers import TOKEN, nats_server
 from decentral.deploy.audit import Audit
-from decentral.deploy.networks import machine, relay, until
+from decentral.deploy.networks import ENVIRONMENT, MOPSUS, machine, relay, until
 from decentral.deploy.support import ALGORITHMS, OWN, deployment, simulated, verdict_of
 
 from mopsus._core import Memory, save_message
@@ -85,6 +87,25 @@ def test_processes_find_what_the_simulator_finds(bad_network, algorithm):
     assert outcome.verdict is simulated(algorithm, FORMULA, TRACES).verdict is verdict_of(FORMULA, TRACES) is False
     assert {name: host.pids for name, host in outcome.hosts.items()} == pids(machines)
     Audit(machines, session).check(TRACES)
+
+
+def test_the_command_that_deploys(bad_network, tmp_path):
+    server, machines, _ = bad_network
+    files(machines, TRACES)
+    observe = [f"{name} = {list(own)}" for name, own in OWN.items()]
+    (tmp_path / "spec.toml").write_text("\n".join(["[components]", *observe, "[monitors]", f'root = "{FORMULA}"']))
+    placed = [
+        f'[components.{name}]\nhost = "{name.lower()}"\nperipheries = [{{ kind = "file", path = "observed.trace" }}]'
+        for name in OWN
+    ]
+    head = ['specification = "spec.toml"', 'algorithm = "migr"']
+    (tmp_path / "deployment.toml").write_text("\n".join([*head, *placed, "[run]", "timeout_s = 60"]))
+    command = [MOPSUS, "simulate", "deploy", "deployment.toml", "--bus", server.url, "--json"]
+    done = subprocess.run(command, cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (1, "")
+    told = json.loads(done.stdout)
+    assert told["verdict"] == "false"
+    assert {name: host["pids"] for name, host in told["hosts"].items()} == pids(machines)
 
 
 def test_what_nobody_sent_is_noticed(bad_network):

@@ -273,7 +273,7 @@ def test_specifications_with_a_system_of_their_own(folder):
     assert {failure.message for failure in failures} == {
         "the specification is about 2 components, the experiment about 3"
     }
-    assert failures[0].run == RunKey("wrong", "lights.toml", 0, "orch")
+    assert failures[0].run == RunKey("wrong", "lights.toml", 0, "migr")
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
+from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mopsus.decentral.errors import DecentralError
 from mopsus.decentral.measures.store import Failure, RunKey, Store, write_parquet
@@ -33,6 +36,33 @@ def test_columns_are_added_as_measures_appear(tmp_path):
     assert rows(path, "SELECT verdict FROM bench WHERE alg = 'orch'") == [(1,), (None,)]
 
 
+KEYS = st.builds(RunKey, st.just(""), st.sampled_from("ab"), st.integers(0, 3), st.sampled_from("xy"))
+MEASURED = st.dictionaries(
+    st.sampled_from(["n", "share", 'odd "name"', "a b", "select"]),
+    st.none() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False) | st.text(),
+)
+
+
+@given(st.lists(st.lists(st.tuples(KEYS, MEASURED), max_size=4), max_size=4))
+def test_a_database_has_what_was_written(batches):
+    """Compared with a dictionary of rows; a batch with a run that is there already is not written at all."""
+    expected: dict[RunKey, dict] = {}
+    with Store(Path(":memory:")) as store:
+        for batch in batches:
+            runs = [run for run, _ in batch]
+            if len({*runs}) < len(runs) or any(run in expected for run in runs):
+                with pytest.raises(DecentralError):
+                    store.write(batch)
+            else:
+                store.write(batch)
+                expected.update(batch)
+        assert store.finished() == expected.keys()
+        columns = store.columns()[4:]
+        assert set(columns) <= {name for batch in batches for _, measured in batch for name in measured}
+        found = {RunKey(*row[:4]): row[4:] for row in store.select([*RunKey._fields, *columns])}
+        assert found == {run: tuple(row.get(name) for name in columns) for run, row in expected.items()}
+
+
 def test_all_of_a_batch_or_none(tmp_path):
     with Store(tmp_path / "r.db") as store:
         store.write([(ONE, {"n": 1})])
@@ -57,25 +87,39 @@ def test_a_failure_is_kept_until_the_run_succeeds(tmp_path):
 def test_results_are_of_one_experiment(tmp_path):
     path = tmp_path / "r.db"
     with Store(path) as store:
-        store.claim({"small": "1"})
+        assert store.title() == "r"
+        store.claim("Lamps", {"small": "1"})
     with Store(path) as store:
-        store.claim({"small": "1", "large": "2"})
+        store.claim("More lamps", {"small": "1", "large": "2"})
+        assert store.title() == "More lamps"
     with Store(path) as store:
-        store.claim({"large": "2"})
+        store.claim("Lamps", {"large": "2"})
     with Store(path) as store, pytest.raises(DecentralError, match="other settings"):
-        store.claim({"small": "2"})
+        store.claim("Lamps", {"small": "2"})
+    assert [each.name for each in tmp_path.iterdir()] == ["r.db"]
+
+
+def test_results_can_be_read_while_they_are_written(tmp_path):
+    path = tmp_path / "r.db"
+    with Store(path) as store:
+        store.write([(ONE, {"n": 1})])
+        with Store(path, must_exist=True) as reader:
+            assert reader.finished() == {ONE}
+            store.write([(TWO, {"n": 2})])
+            assert reader.finished() == {ONE, TWO}
+        store.write([(THREE, {"n": 3})])
     assert [each.name for each in tmp_path.iterdir()] == ["r.db"]
 
 
 def test_only_one_process_adds_results(tmp_path):
     path = tmp_path / "r.db"
     with Store(path) as store:
-        store.claim({"": "1"})
+        store.claim("Lamps", {"": "1"})
         with Store(path) as other, pytest.raises(DecentralError, match="another process is writing"):
-            other.claim({"": "1"})
+            other.claim("Lamps", {"": "1"})
         store.write([(ONE, {"n": 1})])
     with Store(path) as store:
-        store.claim({"": "1"})
+        store.claim("Lamps", {"": "1"})
 
 
 def test_parquet_has_the_same_rows(tmp_path):

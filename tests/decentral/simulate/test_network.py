@@ -135,6 +135,9 @@ def test_a_line_describes_a_network():
         ("crash=0..3:monitor A", "from round 0"),
         ("crash=1..3", "does not describe"),
         ("fire=1..3:A", "does not describe"),
+        ("delay=99999999999999999999", "more than"),
+        ("resend=99999999999999999999", "more than"),
+        ("crash=1..99999999999999999999:monitor A", "from round 1"),
     ],
 )
 def test_what_describes_no_network_is_refused(text, words):

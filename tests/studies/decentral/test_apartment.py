@@ -69,7 +69,7 @@ def test_replayed_recordings_are_the_signals(folder):
 
 def test_sensors_change_no_faster_than_the_published_ones(folder):
     home = load_home()
-    loaded = recordings.load_sensors(folder)
+    loaded = recordings.load_sensors(folder, [sensor.proposition for sensor in home.sensors])
     least = {sensor.proposition: sensor.least_s for sensor in home.sensors}
     assert sum(isinstance(sensor.csv, int) for sensor in home.sensors) == 27
     assert all(gaps.least >= least[name] for name, gaps in change_gaps(loaded.values()).items())
@@ -81,6 +81,14 @@ def test_annotations_are_the_schedule(folder):
     assert found["napping"] == [(25_800, 27_900)]
     assert "sitting" not in found
     assert sum(map(len, found.values())) == 20
+
+
+@pytest.mark.parametrize("row", ["2017-01-31 08:00:00,napping", "soon,later,napping"])
+def test_an_annotation_that_is_wrong_is_shown(tmp_path, row):
+    (tmp_path / recordings.ANNOTATIONS).write_text(f"begin,end,activity\n{row}\n")
+    with pytest.raises(DecentralError, match="begin, end and activity") as caught:
+        recordings.annotated(tmp_path, DAY)
+    assert caught.value.place.line == 2
 
 
 intervals = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)), max_size=4)

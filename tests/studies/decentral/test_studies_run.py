@@ -67,7 +67,7 @@ def test_the_interface_runs(tmp_path):
 def test_the_benchmark_runs_once(tmp_path):
     experiment = synthetic.prepare(tmp_path, formulas=1, traces=1)
     found = synthetic.run(experiment, 1, ignore)
-    assert (found.formulas, found.traces, found.runs) == (1, 4, 4 * 4 * 4)
+    assert (found.formulas, found.traces, found.cases, found.runs) == (1, 4, 4 * 4, 4 * 4 * 4)
     assert found.sizes.keys() == {f"{name}/{size}" for name in page.ALGORITHMS for size in page.SIZES}
     assert found.distributions.keys() == {f"{name}/{each}" for name in page.ALGORITHMS for each in page.DISTRIBUTIONS}
     with pytest.raises(StudyError, match="64 runs were there before"):
@@ -82,6 +82,16 @@ def test_a_study_that_is_not_there(capsys):
     with pytest.raises(SystemExit):
         command.main(["run", "kitchen"])
     assert "there is no study kitchen" in capsys.readouterr().err
+
+
+def test_activities_are_detected_in_recordings(tmp_path, capsys):
+    assert command.main(["record", str(tmp_path)]) == 0
+    assert command.main(["detect", str(tmp_path)]) == 0
+    told = capsys.readouterr().out
+    assert told.strip() in page.PAGE.read_text(encoding="utf-8")
+    (tmp_path / DAY / "349.csv").unlink()
+    assert command.main(["detect", str(tmp_path)]) == 2
+    assert "349.csv" in capsys.readouterr().err
 
 
 def test_results_are_stored_and_loaded(tmp_path, monkeypatch):

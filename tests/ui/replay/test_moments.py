@@ -79,7 +79,8 @@ def test_every_message_of_a_moment_is_drawn(recording):
     moments = Moments(recording)
     for now in range(recording.rounds + 1):
         moment = moments.at(now)
-        assert draw_moment(layout, moment).count("<circle") == len([*moment.flying, *moment.delivered, *moment.lost])
+        drawn = draw_moment(layout, moment).partition('<g class="legend">')[0]
+        assert drawn.count("<circle") == len([*moment.flying, *moment.delivered, *moment.lost])
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 10, 11, 1000])
@@ -101,7 +102,10 @@ def test_boxes_of_components_do_not_overlap(count):
 def test_of_many_messages_the_rest_is_told():
     recording = _many(300, messages=True)
     picture = draw_moment(Layout(recording), Moments(recording).at(1))
-    assert picture.count("<circle") == MOST_ARROWS
+    drawn, _, legend = picture.partition('<g class="legend">')
+    assert drawn.count("<circle") == MOST_ARROWS
+    assert "Memory</text>" not in drawn
+    assert "Memory</text>" in legend
     assert "and 99 messages more" in picture
 
 

@@ -21,7 +21,7 @@ public:
     AllAtOnce(std::shared_ptr<const Automaton> automaton, bool respawns);
 
     void extend(Time time) override;
-    void learn(Interval interval, Input input, bool value) override;
+    void learn(Interval interval, Known news) override;
     void learn_quiet(Time time) override;
     void conclude(Step& step) override;
 
@@ -32,18 +32,24 @@ public:
     std::vector<Atom> missing() const override;
 
 private:
+    // Instances without verdict that are in one state at `known()`.
+    struct Group {
+        State state;
+        Timestamps starts;
+    };
+    struct Scratch;
+
     std::optional<State> next(State state) const;
     State after(State state, Time steps) const;
     Time passable() const;
     Time passable_from(State state, Time most) const;
     void pass(Time steps);
     void pass_new(Time to);
-    void put(Timestamps& starts, State state);
+    void put(Timestamps& starts, State state, State from);
     void look_back();
     bool look_back(std::size_t stretch);
-    void step_back(std::size_t stretch);
-    std::uint8_t fate(Diagram diagram, Known known);
-    std::uint8_t fate_of(State state) const;
+    void step_back(std::size_t stretch, Scratch& scratch);
+    std::uint8_t fate(Diagram diagram, Known known, Scratch& scratch) const;
     void found(const Timestamps& starts, bool verdict, State from);
     Time when_sure(State from) const;
 
@@ -51,23 +57,15 @@ private:
     bool respawns_;
     std::size_t states_;  // words of a set of states
     Stretches stretches_;
-    // By state, the instances without verdict that are in it at `known()`.
-    std::vector<Timestamps> groups_;
-    // Those that begin later.
+    std::vector<Group> groups_;
+    // Instances without verdict that begin later.
     Timestamps new_;
     std::optional<Time> first_found_;
     std::vector<Verdict> found_;
     // States of timestamps that were looked at, and those of them that were sure of nothing then.
     Ehe::Counters work_;
-
-    // States that are sure to lead to true, then those to false: of verdicts themselves, and two for the work backwards.
+    // States that have the verdict true, then those that have false.
     std::vector<Word> verdicts_;
-    std::vector<Word> sure_;
-    std::vector<Word> earlier_;
-    // For each node of the diagrams what it is sure to lead to, as far as that was asked for.
-    std::vector<std::uint8_t> fates_;
-    std::vector<Diagram> asked_;
-    std::vector<Timestamps> moved_;
 };
 
 }  // namespace mopsus::decentral

@@ -18,8 +18,8 @@ public:
 
     // There are timestamps up to this one.
     virtual void extend(Time time) = 0;
-    // What is of no use any more is ignored. `Error` if the opposite is known.
-    virtual void learn(Interval interval, Input input, bool value) = 0;
+    // Inputs that are known have these values. What is of no use any more is ignored. `Error` if the opposite is known.
+    virtual void learn(Interval interval, Known news) = 0;
     // Nothing at all happened: no instance moves.
     virtual void learn_quiet(Time time) = 0;
     // Adds to a turn what is found for the first time, by time, what became known, and what that cost.

@@ -30,6 +30,8 @@ public:
         bool report = false;
         // What it observes is false at first, and stays as it is until it observes something else.
         bool hold = false;
+        // A verdict that is as before is told for so many timestamps at once, or when it changes.
+        Time lag = 0;
         // It passes on verdicts, also of timestamps at which its component observes nothing.
         bool relay = false;
     };
@@ -38,32 +40,37 @@ public:
     Node(std::shared_ptr<const Automaton> automaton, Settings settings);
 
     Step step(Time time, const Memory& seen, std::span<const Letter> inbox) override;
+    void finish() override { settings_.lag = 0; }
     bool holds() const override { return settings_.hold; }
     Time length() const override { return instances_->end() - instances_->known(); }
     Extent extent() const override;
     std::vector<Atom> missing() const override { return instances_->missing(); }
 
 private:
-    // What an input was observed to be last, and up to when instances know it.
-    struct Held {
-        bool value = false;
-        Time until = 0;
-    };
-
     void observe(const Memory& seen);
     void hold(Time time, const Memory& seen);
+    void hold_until(Time time);
+    void learn(Interval interval, Input input, bool value);
     void receive(const Letter& letter);
-    void tell(Step& step);
+    void answer(Step& step);
+    void tell(Step& step, const Verdict& verdict) const;
+    void tell_later(Step& step, const Verdict& verdict);
+    void tell_untold(Step& step);
     void release(Step& step);
 
     Settings settings_;
     std::size_t inputs_;
     // By monitor, the input that is its verdict.
     std::vector<Input> told_by_;
-    // All other inputs.
-    std::vector<Input> observed_;
-    std::vector<Held> held_;
+    // All other inputs, what they were observed to be last, and up to when instances know that.
+    std::vector<Word> observed_;
+    std::vector<Word> values_;
+    Time held_until_ = 0;
+    // What is just being told: an input, and its value.
+    std::vector<Word> news_;
     std::unique_ptr<Instances> instances_;
+    // The last verdict, as far as it was not told; its first timestamp is after its last one if it was.
+    std::optional<Verdict> untold_;
     bool found_ = false;
     bool released_ = false;
 };

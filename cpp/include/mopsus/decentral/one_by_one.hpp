@@ -15,7 +15,7 @@ public:
     OneByOne(std::shared_ptr<const Automaton> automaton, bool respawns) : ehe_(std::move(automaton)), respawns_(respawns) {}
 
     void extend(Time time) override;
-    void learn(Interval interval, Input input, bool value) override;
+    void learn(Interval interval, Known news) override;
     // An encoding knows no such timestamps. It knows nothing of this one then, and is never wrong.
     void learn_quiet(Time) override {}
     void conclude(Step& step) override;

@@ -84,6 +84,8 @@ private:
     Time next_round(Time round) const;
     void observe(Time round);
     void poll(Time round);
+    // Is one of these an input of the monitor?
+    bool reads(Number monitor, std::span<const Feed::Observed> observed) const;
     void see(Number monitor, Time time, std::span<const Feed::Observed> observed);
     void deliver(Time round);
     void restart(Time round);
@@ -103,9 +105,13 @@ private:
     // The monitors on each component.
     std::vector<std::vector<Number>> residents_;
     std::vector<Desk> desks_;
+    // Of the monitor whose turn it is.
+    Desk desk_;
     std::vector<Number> due_;
     std::vector<Number> again_;
     std::map<Time, std::vector<Delivery>> on_the_way_;
+    // What arrives in this round; empty otherwise, and its memory is used again.
+    std::vector<Delivery> arrived_;
     // What each component's propositions are, for monitors that must be told again.
     std::vector<std::vector<Feed::Observed>> values_;
     bool polled_ = false;

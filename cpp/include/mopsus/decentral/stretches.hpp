@@ -38,8 +38,8 @@ public:
 
     // More timestamps, up to `end`, of which nothing is known.
     void extend(Time end);
-    // From here on an input has a value; false if it is known to have the other one. All timestamps must be there.
-    bool learn(Interval interval, Input input, bool value);
+    // Inputs that are known have these values; false if one is known to have the other one. All timestamps must be there.
+    bool learn(Interval interval, Known news);
     void learn_quiet(Time time);
     // Forget everything up to a timestamp.
     void drop(Time time);

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 FAILED = 1
 SHOWN = 20
-"""How many failures are printed; all are in the results, and in the JSON."""
+NAMED = 5
+"""How many reasons are printed, and how many runs for each; all are in the results, and in the JSON."""
 
 
 def experiment(
@@ -91,16 +92,21 @@ def _print_json(chosen: Experiment, discarded: Mapping[str, str], summary: Summa
 
 
 def _print_summary(chosen: Experiment, discarded: Mapping[str, str], summary: Summary) -> None:
-    _print_some([f"not run: {spec}: {reason}" for spec, reason in discarded.items()])
-    _print_some([f"failed: {failure.run}: {failure.message}" for failure in summary.failures])
+    _print_some("not run", discarded.items())
+    _print_some("failed", ((str(run), message) for run, message in summary.failures))
     told = [f"{summary.finished:,} of {summary.runs:,} runs have results"]
     told += [f"{summary.before:,} of them from before"] * bool(summary.before)
     told += [f"{len(summary.failures):,} failed"] * bool(summary.failures)
     print(f"{chosen.results}: {', '.join(told)}")
 
 
-def _print_some(lines: list[str]) -> None:
-    for line in lines[:SHOWN]:
-        print(line)
-    if len(lines) > SHOWN:
-        print(f"… and {len(lines) - SHOWN:,} more")
+def _print_some(what: str, named: Iterable[tuple[str, str]]) -> None:
+    """Each reason once, with those that it is about."""
+    by_reason: dict[str, list[str]] = {}
+    for name, reason in named:
+        by_reason.setdefault(reason, []).append(name)
+    for reason, names in list(by_reason.items())[:SHOWN]:
+        more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
+        print(f"{what}: {', '.join(names[:NAMED])}{more}: {reason}")
+    if len(by_reason) > SHOWN:
+        print(f"… and for {len(by_reason) - SHOWN:,} further reasons")

@@ -33,7 +33,7 @@ def report(
     from mopsus.decentral.measures.store import Store
 
     with Store(results, must_exist=True) as store:
-        comparison = compare(store, by or ("comps",))
+        comparison, title = compare(store, by or ("comps",)), store.title()
     if output is not None:
         from mopsus.decentral.experiment.report.plots import draw_plots
 
@@ -41,7 +41,7 @@ def report(
         output.mkdir(parents=True, exist_ok=True)
         for key, forms in plots.items():
             (output / f"{key}.png").write_bytes(forms["png"])
-        page = render_page(results.stem, comparison, {key: forms["svg"] for key, forms in plots.items()})
+        page = render_page(title, comparison, {key: forms["svg"] for key, forms in plots.items()})
         (output / "report.html").write_text(page, encoding="utf-8")
     if json:
         import msgspec

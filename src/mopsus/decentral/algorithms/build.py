@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import msgspec
@@ -198,11 +198,18 @@ def _node(part: Part) -> _core.DecentralMonitor:
     references = settings.pop("references")
     receivers = settings.pop("receivers")
     return _core.Node(
-        automaton=_automaton(part),
+        automaton=_shape(part),
         references=[(part.inputs.index(name), part.peers.index(peer)) for name, peer in references.items()],
         receivers=[part.peers.index(peer) for peer in receivers],
         **settings,
     )
+
+
+def _shape(part: Part) -> _core.Automaton:
+    """Its automaton without names, of which a monitor that sends no encodings has no use: thousands may share it."""
+    if part.automaton is None:
+        raise AlgorithmError(f"part '{part.name}' has no automaton")
+    return compiled(replace(part.automaton, inputs=tuple(map(str, range(len(part.automaton.inputs))))))
 
 
 def _automaton(part: Part) -> _core.Automaton:

@@ -23,9 +23,10 @@ class General(Algorithm):
     What the root finds when it is started at the first timestamp is the verdict, and ends the run. With `watch`, runs
     go on to the end, and the verdicts at all timestamps are reported: of `all` monitors, of the `tops` that no
     other one refers to, or of those named, with commas between them. `hold` says that monitors are told changes only.
+    Then `lag` saves messages: a verdict that stays as it is is told for so many timestamps at once.
     """
 
-    defaults: ClassVar[Mapping[str, Option]] = {"respawn": "parallel", "watch": "", "hold": False}
+    defaults: ClassVar[Mapping[str, Option]] = {"respawn": "parallel", "watch": "", "hold": False, "lag": 0}
 
     def setup(self, task: Task) -> Sequence[Part]:
         """The root and the monitors watched, with all that they depend on."""
@@ -40,12 +41,13 @@ class General(Algorithm):
         }
         _check_local(monitors, task.system)
         places = place(Specification(monitors, root), task.system).components
+        referred = {name for monitor in monitors.values() for name in monitor.references}
         return node_parts(
             [
                 Placed(
                     monitor,
                     places[name],
-                    respawns=bool(watched) or name != root,
+                    respawns=bool(watched) or name != root or name in referred,
                     root=name == root,
                     report=name in watched,
                 )
@@ -54,6 +56,7 @@ class General(Algorithm):
             task.system,
             respawn=task.options["respawn"],
             hold=bool(task.options["hold"]),
+            lag=_lag(task.options["lag"]),
         )
 
 
@@ -69,6 +72,12 @@ def _watched(specification: Specification, text: str) -> frozenset[str]:
                 code="DECENTRAL-052",
             )
     return frozenset(names)
+
+
+def _lag(value: Option) -> int:
+    if not isinstance(value, int) or value < 0:
+        raise AlgorithmError(f"'lag' is {value}, and must be a number of timestamps", code="DECENTRAL-052")
+    return value
 
 
 def _root(specification: Specification, *, required: bool) -> str | None:

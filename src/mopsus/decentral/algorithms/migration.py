@@ -82,7 +82,7 @@ class RoundRobin(_Migration):
 
 def _whole_number(task: Task, name: str, least: int) -> int:
     value = task.options[name]
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value < 2**31:
         raise AlgorithmError(f"'{name}' is {value}, and must be a whole number from {least} on", code="DECENTRAL-052")
     return value
 

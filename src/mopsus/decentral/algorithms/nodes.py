@@ -33,7 +33,9 @@ class Placed:
     """Its verdicts are wanted, even if nobody refers to it."""
 
 
-def node_parts(placed: Sequence[Placed], system: System, *, respawn: Option, hold: bool = False) -> list[Part]:
+def node_parts(
+    placed: Sequence[Placed], system: System, *, respawn: Option, hold: bool = False, lag: int = 0
+) -> list[Part]:
     """The parts of a network. `DecentralError` if verdicts cannot get to where they are needed."""
     if respawn not in ORDERS:
         raise AlgorithmError(
@@ -41,6 +43,7 @@ def node_parts(placed: Sequence[Placed], system: System, *, respawn: Option, hol
         )
     wiring = _Wiring(placed, system)
     parts = []
+    relays = frozenset(each.monitor.id for each in wiring.relays)
     for each in (*placed, *wiring.relays):
         name = each.monitor.id
         references, receivers = wiring.references[name], wiring.receivers[name]
@@ -53,7 +56,8 @@ def node_parts(placed: Sequence[Placed], system: System, *, respawn: Option, hol
             "root": each.root,
             "report": each.report,
             "hold": hold,
-            "relay": each in wiring.relays,
+            "lag": lag,
+            "relay": name in relays,
         }
         peers = tuple(dict.fromkeys((*references.values(), *receivers)))
         parts.append(Part(name, each.place, "node", automaton, automaton.inputs, peers, settings))

@@ -33,7 +33,11 @@ class Placement:
 def network_of(specification: Specification) -> Network:
     """Who sends to whom: the other way round than who depends on whom."""
     graph = dependencies(specification)
-    return {name: frozenset(other for other in graph if name in graph[other]) for name in graph}
+    receivers: dict[str, set[str]] = {name: set() for name in graph}
+    for receiver, senders in graph.items():
+        for sender in senders:
+            receivers[sender].add(receiver)
+    return {name: frozenset(those) for name, those in receivers.items()}
 
 
 def place(specification: Specification, system: System) -> Placement:

@@ -12,7 +12,6 @@ import secrets
 from collections import Counter, defaultdict, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from time import monotonic
 from typing import Literal
 
 from mopsus.bus import Bus, Frame, frame_of
@@ -42,7 +41,7 @@ from mopsus.decentral.deploy.messages import (
     subject_of_client,
     subject_of_host,
 )
-from mopsus.decentral.deploy.waiting import wait_at_most
+from mopsus.decentral.deploy.waiting import Clock, wait_at_most
 from mopsus.decentral.errors import DecentralError
 from mopsus.decentral.simulate.explain import Reason
 
@@ -114,7 +113,8 @@ class Client:
             for placed in all_placed
             for proposition in placed.propositions
         } | {part.name: part.place for part in deployment.parts}
-        self._arrived: deque[Frame] = deque()
+        self._arrived: deque[bytes] = deque()
+        self._clock = Clock()
         self._wake = asyncio.Event()
         self._heard = dict.fromkeys(deployment.components, 0.0)
         self._held: defaultdict[str, dict[int, bytes]] = defaultdict(dict)
@@ -135,11 +135,11 @@ class Client:
         await self._bus.follow(self._office.subject, self._receive)
         for name, components in self._deployment.components.items():
             self._write(name, self._deploy(name, components))
-        now = next_probe = monotonic()
-        self._heard = dict.fromkeys(self._heard, now)
+        next_probe = 0.0
         try:
             while len(self._finished) < len(self._names):
-                self._read_all()
+                now = self._clock.tick()
+                self._read_all(now)
                 self._check_silence(now)
                 await self._office.flush(self._bus, now, self._settings.resend_s)
                 if self._started and now >= next_probe:
@@ -148,11 +148,10 @@ class Client:
                 self._wake.clear()
                 if not self._arrived:
                     await wait_at_most(self._wake, min(self._settings.probe_s, self._settings.resend_s))
-                now = monotonic()
         finally:
             if not self._stopping:  # by an error: nobody shall go on for nothing
                 self._stop()
-            await self._office.flush(self._bus, monotonic(), 0)
+            await self._office.flush(self._bus, self._clock.now, 0)
         return self.outcome
 
     def signal(self, component: str, signal: str) -> None:
@@ -174,7 +173,7 @@ class Client:
         )
 
     def _receive(self, data: bytes) -> None:
-        self._arrived.append(frame_of(data))
+        self._arrived.append(data)
         self._wake.set()
 
     def _write(self, name: str, message: Body) -> None:
@@ -184,13 +183,14 @@ class Client:
         for name in self._deployment.components:
             self._write(name, message)
 
-    def _read_all(self) -> None:
-        now = monotonic()
+    def _read_all(self, now: float) -> None:
         while self._arrived:
-            frame = self._arrived.popleft()
-            mail = self._office.to(frame.sender)
-            name = self._names[frame.sender]
+            frame = frame_of(self._arrived.popleft())
+            name = self._names.get(frame.sender)
+            if name is None:
+                continue
             self._heard[name] = now
+            mail = self._office.to(frame.sender)
             mail.acknowledged(frame, now)
             if frame.number == LOOSE:
                 if frame.body:

@@ -11,7 +11,6 @@ import re
 from collections import deque
 from collections.abc import Callable, Coroutine
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 from mopsus.bus import Bus, BusError, Frame, frame_of
@@ -31,7 +30,7 @@ from mopsus.decentral.deploy.messages import (
     subject_of_host,
 )
 from mopsus.decentral.deploy.run import Run
-from mopsus.decentral.deploy.waiting import wait_at_most
+from mopsus.decentral.deploy.waiting import Clock, wait_at_most
 from mopsus.decentral.peripheries import source_of
 from mopsus.model import MopsusError
 
@@ -59,7 +58,8 @@ class Session:
         self._components: dict[str, Component] = {}
         self._watching: list[asyncio.Task[None]] = []
         self._waiting_since: dict[str, float] = {}
-        self._heard = monotonic()
+        self._clock = Clock()
+        self._heard = 0.0
         self._probe: int | None = None
 
     def receive(self, frame: Frame) -> None:
@@ -71,6 +71,8 @@ class Session:
         """Go on until the run is over and everybody concerned knows."""
         try:
             while not self._over():
+                self._clock.tick()
+                self._check_client()
                 self._commit(self._arrivals())
                 self._begin()
                 self._commit(self._turns())
@@ -96,13 +98,19 @@ class Session:
         self._components.clear()
         await asyncio.gather(*self._watching, return_exceptions=True)
 
+    @property
+    def _deserted(self) -> bool:
+        return self._clock.now - self._heard > self._settings.timeout_s
+
     def _over(self) -> bool:
-        silent = monotonic() - self._heard > self._settings.timeout_s
-        if silent and not self._run.stopped:
+        return self._run.stopped and (self._deserted or not self._run.office.unacknowledged)
+
+    def _check_client(self) -> None:
+        """Give the run up if nobody asks any more how it goes."""
+        if self._deserted and not self._run.stopped:
             gone = f"the client has not been heard of for {self._settings.timeout_s:g} s"
             self._commit([Broken("DECENTRAL-073", gone, "")])
             self._say(f"{self._run.office.session} is given up: {gone}")
-        return self._run.stopped and (silent or not self._run.office.unacknowledged)
 
     def _commit(self, records: list[Record]) -> None:
         if records and self._journal is not None:
@@ -112,7 +120,7 @@ class Session:
 
     def _arrivals(self) -> list[Record]:
         found: dict[tuple[str, int], Record] = {}
-        now = monotonic()
+        now = self._clock.now
         while self._arrived:
             frame = self._arrived.popleft()
             if not self._run.belongs(frame.sender):
@@ -170,7 +178,7 @@ class Session:
         found: list[Record] = []
         while not self._observed.empty() and len(found) < BATCH and self._run.office.unacknowledged < WINDOW:
             found.append(self._observed.get_nowait())
-        now = monotonic()
+        now = self._clock.now
         taken = {record.component for record in found if isinstance(record, Turn)}
         waiting = set(self._run.waiting) - taken
         self._waiting_since = {name: self._waiting_since.get(name, now) for name in waiting}
@@ -180,13 +188,13 @@ class Session:
         return found
 
     async def _tell(self) -> None:
-        run, now = self._run, monotonic()
+        run = self._run
         for signal in run.signals:
             if signal.component in self._components:
                 self._components[signal.component].notify(signal.signal)
         run.signals.clear()
         try:
-            await run.office.flush(self._bus, now, self._settings.resend_s)
+            await run.office.flush(self._bus, self._clock.now, self._settings.resend_s)
         except BusError as error:
             self._commit([Broken(error.code, error.message, error.hint)])
         if self._probe is not None:
@@ -282,6 +290,10 @@ class Host:
         except MopsusError as error:
             self._say(error.message)
             await session.give_up(Failed(error.code, error.message, error.hint))
+        except Exception as error:  # a fault of ours, of which other runs know nothing
+            said = f"internal error: {type(error).__name__}: {error}"
+            self._say(said)
+            await session.give_up(Failed("DECENTRAL-074", said, ""))
         del self._sessions[name]
         if self._journals is not None:
             (self._journals / (name + JOURNAL)).rename(self._journals / (name + DONE))

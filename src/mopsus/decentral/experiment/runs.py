@@ -81,12 +81,12 @@ def run_missing(
             code="DECENTRAL-083",
         )
     with Store(experiment.results) as store:
-        store.claim(experiment.identities())
+        store.claim(experiment.title, experiment.identities())
         finished = store.finished()
         missing = [run for run in runs if run not in finished]
         answers = carry_out(_batches(missing, processes, BATCH), partial(_open_runs, experiment), processes)
         failures = _write_all(store, answers, lambda done: advance(done, len(missing)))
-    return Summary(len(runs), len(runs) - len(missing), tuple(failures))
+    return Summary(len(runs), len(runs) - len(missing), tuple(sorted(failures)))
 
 
 def _runs(experiment: Experiment, discarded: Mapping[str, str]) -> Iterator[RunKey]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import groupby
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -62,7 +63,10 @@ class Store:
             raise DecentralError(f"{path} is no database of results", code="DECENTRAL-082")
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Let go of the file, which then holds everything."""
+        with suppress(sqlite3.OperationalError):  # others may still use it, and see to that when they are done
+            self._connection.execute("PRAGMA busy_timeout = 0")
+            self._connection.execute("PRAGMA journal_mode = DELETE")
         self._connection.close()
         if self._lock is not None:
             self._lock_path.unlink(missing_ok=True)
@@ -120,9 +124,9 @@ class Store:
             found[column] = {str(kind) for (kind,) in rows} - {"null"}
         return found
 
-    def claim(self, identities: Mapping[str, str]) -> None:
-        """Be the only one who adds results, and say what those of each series depend on. `DecentralError` if another
-        process adds some, or if there are some that depend on other things."""
+    def claim(self, title: str, identities: Mapping[str, str]) -> None:
+        """Be the only one who adds results, and say what those of each series of an experiment depend on.
+        `DecentralError` if another process adds some, or if there are some that depend on other things."""
         self._lock = self._lock_path.open("wb")
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # which ends with the process, however that ends
@@ -138,15 +142,28 @@ class Store:
                     hint="choose another file for the results, or delete it",
                     code="DECENTRAL-082",
                 )
-        self._connection.executemany("INSERT OR REPLACE INTO experiment VALUES (?, ?)", identities.items())
+        self._connection.executemany(
+            "INSERT OR REPLACE INTO experiment VALUES (?, ?, ?)",
+            [(series, identity, title) for series, identity in identities.items()],
+        )
+
+    def title(self) -> str:
+        """What the experiment is called."""
+        row = self._connection.execute("SELECT title FROM experiment ORDER BY rowid DESC").fetchone()
+        return self._path.stem if row is None else str(row[0])
 
     def _create(self) -> None:
         keys = ", ".join(f"{name} NOT NULL" for name in RunKey._fields)
         unique = f"UNIQUE ({_names(RunKey._fields)})"
+        # What was written outlives the process without waiting for the disk each time.
+        self._connection.execute("PRAGMA journal_mode = WAL")
+        self._connection.execute("PRAGMA synchronous = NORMAL")
         self._connection.execute("BEGIN IMMEDIATE")
         self._connection.execute(f"CREATE TABLE IF NOT EXISTS {BENCH} ({keys}, {unique})")
         self._connection.execute(f"CREATE TABLE IF NOT EXISTS failed ({keys}, message TEXT NOT NULL, {unique})")
-        self._connection.execute("CREATE TABLE IF NOT EXISTS experiment (series PRIMARY KEY, identity TEXT NOT NULL)")
+        self._connection.execute(
+            "CREATE TABLE IF NOT EXISTS experiment (series PRIMARY KEY, identity TEXT NOT NULL, title TEXT NOT NULL)"
+        )
         self._connection.execute("COMMIT")
 
     def _insert(self, rows: Iterable[Row]) -> None:

@@ -54,7 +54,8 @@ def explain(
     if finder is not None:
         found = running[finder]
         if isinstance(found.monitor, _core.Node):
-            told = Witness(notes().known).reasons(found.part.name, 1)
+            noted = notes()
+            told = Witness(noted).reasons(found.part.name, 1, noted.until)
             reasons = {_reason(part, system, time, put, value) for part, time, put, value in told}
             return Explanation(found.part.name, 0, 0, _ordered(reasons, system))
         since, state, known = _known(found)

@@ -48,17 +48,19 @@ class Feed:
         """The last timestamp."""
         return self.core.length
 
-    def values(self) -> Iterator[tuple[int, str, Event]]:
-        """Timestamps, components and all that they observe then, whether it has changed or not; by time."""
+    def values(self, component: str, until: int) -> Iterator[tuple[int, Event]]:
+        """All that a component observes at each timestamp up to one, whether it has changed or not."""
         if not isinstance(self.source, Changes):
-            yield from self.observations()
+            yield from enumerate(self.source.get(component, ())[:until], 1)
             return
-        held: dict[str, dict[str, bool]] = {name: dict.fromkeys(self.names[name], False) for name in self.names}
-        changes = {(time, name): event for time, name, event in self.observations()}
-        for time in range(1, self.length + 1):
-            for name, values in held.items():
-                values.update(changes.get((time, name), {}))
-                yield time, name, values
+        values = dict.fromkeys(self.names[component], False)
+        changes = iter(self.source.by_component.get(component, ()))
+        change = next(changes, None)
+        for time in range(1, min(until, self.length) + 1):
+            while change is not None and change.time == time:
+                values = {**values, change.proposition: change.value}
+                change = next(changes, None)
+            yield time, values
 
     def observations(self) -> Iterator[tuple[int, str, Event]]:
         """Timestamps, components and what they observe then or, of changes, what changes; by time."""

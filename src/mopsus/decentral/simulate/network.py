@@ -15,6 +15,9 @@ from mopsus.decentral.errors import DecentralError
 from mopsus.decentral.system import System
 from mopsus.logics.text import suggestion
 
+MOST_ROUNDS = 2**31
+"""That something can last."""
+
 
 class NetworkError(DecentralError):
     """The description of a network's faults is wrong."""
@@ -66,9 +69,11 @@ class Network:
                 raise NetworkError(f"{what} is {value}, but how likely something is, is from 0 to 1")
         if self.resend < 0:
             raise NetworkError("a message cannot be sent again before it was sent")
+        if max(most, self.resend) > MOST_ROUNDS:
+            raise NetworkError(f"a message cannot take more than {MOST_ROUNDS} rounds")
         spans = [(each.start, each.end) for each in self.partitions] + [(each.start, each.end) for each in self.crashes]
         for start, end in spans:
-            if not 1 <= start < end:
+            if not 1 <= start < end <= MOST_ROUNDS:
                 raise NetworkError(f"nothing can last from round {start} to before round {end}")
 
     def conditions(self, system: System, parts: Sequence[Part]) -> _core.Conditions:

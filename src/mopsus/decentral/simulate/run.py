@@ -17,7 +17,7 @@ from mopsus.decentral.measures.points import Points, Value
 from mopsus.decentral.simulate.explain import Explanation, explain
 from mopsus.decentral.simulate.feed import Changes, Feed, feed_of
 from mopsus.decentral.simulate.listen import Listening
-from mopsus.decentral.simulate.network import Network
+from mopsus.decentral.simulate.network import MOST_ROUNDS, Network
 from mopsus.decentral.simulate.record import Recorder
 from mopsus.decentral.simulate.recording import Recording
 from mopsus.decentral.simulate.witness import Notes
@@ -82,13 +82,15 @@ def simulate(
     listening = Listening(parts, points, recorder)
     if points is not None and (begin := points.handler("run_start")) is not None:
         begin(name, parts, task)
+    limit = min(limit, MOST_ROUNDS)
+    seed %= 2**64
     conditions = network.conditions(task.system, parts)
     result = _core.simulate(_seats(running, task.system), feed.core, conditions, limit, seed, *listening.calls())
 
     def noted() -> Notes:
-        notes = Notes(parts, feed, network)
+        notes = Notes(parts, feed, network, result.round)
         again = _seats([build(part, algorithm) for part in parts], task.system)
-        _core.simulate(again, feed.core, conditions, limit, seed, None, None, None, notes.delivered)
+        _core.simulate(again, feed.core, conditions, result.round, seed, None, None, None, notes.delivered)
         return notes
 
     def explained() -> Explanation:

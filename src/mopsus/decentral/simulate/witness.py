@@ -7,8 +7,7 @@ reasons never go round in a circle.
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from mopsus import _core
@@ -17,7 +16,7 @@ from mopsus.decentral.core import compiled
 from mopsus.decentral.simulate.feed import Feed
 from mopsus.decentral.simulate.network import Network
 
-MOST_STEPS = 200_000
+MOST_STEPS = 1_000_000
 """Reasons of verdicts beyond those that so many steps of automata have found are not looked for."""
 
 
@@ -37,74 +36,74 @@ class Knowledge:
 
 
 class Notes:
-    """Writes down what monitors know in a run that is repeated."""
+    """Writes down what monitors are told in a run that is repeated, and says what they knew."""
 
-    def __init__(self, parts: Sequence[Part], feed: Feed, network: Network) -> None:
-        self.known = [Knowledge(part) for part in parts]
-        crashed = {(crash.monitor, round_) for crash in network.crashes for round_ in range(crash.start, crash.end)}
-        residents: dict[str, list[Knowledge]] = {}
-        for each in self.known:
-            residents.setdefault(each.part.place, []).append(each)
-        for time, component, event in feed.values():
-            for each in residents.get(component, ()):
-                if (each.part.name, time) not in crashed:
-                    self._observe(each, time, event)
-        for each in self.known:
-            if each.part.settings.get("relay"):
-                each.moves.update(range(1, feed.length + 1))
-
-    def _observe(self, known: Knowledge, time: int, event: Mapping[str, bool]) -> None:
-        if event:
-            known.moves.add(time)
-        for put, name in enumerate(known.part.inputs):
-            if name in event:
-                known.learn(time, time, put, event[name])
+    def __init__(self, parts: Sequence[Part], feed: Feed, network: Network, until: int) -> None:
+        self._parts = parts
+        self._numbers = {part.name: number for number, part in enumerate(parts)}
+        self._feed = feed
+        self._network = network
+        self.until = until
+        self._told: dict[tuple[int, int], list[tuple[int, _core.Verdict]]] = {}
 
     def delivered(self, round_: int, source: int, target: int, content: _core.Content) -> None:
         """A message has arrived."""
-        if not isinstance(content, _core.Verdict):
-            return
-        known, teller = self.known[target], self.known[source].part.name
-        for name, told_by in known.part.settings["references"].items():
-            if told_by == teller:
-                put = known.part.inputs.index(name)
-                for time in range(content.first, content.last + 1):
-                    known.learn(round_, time, put, content.value)
+        if isinstance(content, _core.Verdict):
+            self._told.setdefault((source, target), []).append((round_, content))
+
+    def known(self, name: str) -> Knowledge:
+        """What a monitor has seen and was told."""
+        part = self._parts[self._numbers[name]]
+        known = Knowledge(part)
+        down = [crash for crash in self._network.crashes if crash.monitor == name]
+        numbers = {input_: number for number, input_ in enumerate(part.inputs)}
+        for time, event in self._feed.values(part.place, self.until):
+            if not event or any(crash.start <= time < crash.end for crash in down):
+                continue
+            known.moves.add(time)
+            for input_ in numbers.keys() & event.keys():
+                known.learn(time, time, numbers[input_], event[input_])
+        if part.settings["relay"]:  # it passes on verdicts whatever its component does
+            known.moves.update(range(1, min(self.until, self._feed.length) + 1))
+        for input_, teller in part.settings["references"].items():
+            for round_, verdict in self._told.get((self._numbers[teller], self._numbers[name]), ()):
+                for time in range(verdict.first, min(verdict.last, self.until) + 1):
+                    known.learn(round_, time, numbers[input_], verdict.value)
+        return known
 
 
 class Witness:
     """Finds what verdicts follow from."""
 
-    def __init__(self, known: Iterable[Knowledge]) -> None:
-        self._known = {each.part.name: each for each in known}
+    def __init__(self, notes: Notes) -> None:
+        self._notes = notes
+        self._known: dict[str, Knowledge] = {}
         self._steps = 0
 
-    def reasons(self, name: str, start: int) -> list[tuple[Part, int, int, bool]]:
-        """Inputs of monitors at timestamps: those from which the verdict of a monitor follows that is started at a
-        timestamp, those from which the verdicts among them follow, and so on."""
+    def reasons(self, name: str, start: int, until: int) -> list[tuple[Part, int, int, bool]]:
+        """Inputs of monitors at timestamps: those from which the verdict of a monitor follows that was started at a
+        timestamp and found it up to a round, those from which the verdicts among them follow, and so on."""
         found: dict[tuple[str, int, int], bool] = {}
-        looked_at: set[tuple[str, int]] = set()
-        open_ = [(name, start)]
-        while open_:
-            monitor, begin = open_.pop()
-            if (monitor, begin) in looked_at or self._steps > MOST_STEPS:
+        looked_at: set[tuple[str, int, int]] = set()
+        open_ = [(name, start, until)]
+        while open_ and self._steps < MOST_STEPS:
+            asked = open_.pop()
+            if asked in looked_at:
                 continue
-            looked_at.add((monitor, begin))
-            part = self._known[monitor].part
-            for time, put, value in self._follows_from(self._known[monitor], begin):
+            looked_at.add(asked)
+            monitor, begin, last = asked
+            if monitor not in self._known:
+                self._known[monitor] = self._notes.known(monitor)
+            known = self._known[monitor]
+            for time, put, value in self._follows_from(known, begin, last):
                 found[monitor, time, put] = value
-                if teller := part.settings["references"].get(part.inputs[put]):
-                    open_.append((teller, time))
+                if teller := known.part.settings["references"].get(known.part.inputs[put]):
+                    open_.append((teller, time, known.atoms[time, put][0] - 1))
         return [(self._known[monitor].part, time, put, value) for (monitor, time, put), value in found.items()]
 
-    def _follows_from(self, known: Knowledge, start: int) -> list[tuple[int, int, bool]]:
-        """What was known when the verdict could first be found."""
-        times = sorted(time for time in known.moves if time >= start)
-        rounds = sorted({round_ for (time, _), (round_, _) in known.atoms.items() if time >= start})
-        first = bisect_left(rounds, True, key=lambda round_: self._concluded(known, times, round_) is not None)
-        if first == len(rounds):
-            return []
-        ehe = self._concluded(known, times, rounds[first])
+    def _follows_from(self, known: Knowledge, start: int, until: int) -> list[tuple[int, int, bool]]:
+        times = sorted(time for time in known.moves if start <= time <= until)
+        ehe = self._concluded(known, times, until)
         return [] if ehe is None else [(times[at - 1], put, value) for at, put, value in ehe.reasons(ehe.end)]
 
     def _concluded(self, known: Knowledge, times: Sequence[int], until: int) -> _core.Ehe | None:
@@ -116,9 +115,9 @@ class Witness:
             self._steps += 1
             ehe.tick()
             for put in range(len(known.part.inputs)):
-                round_, value = known.atoms.get((time, put), (until + 1, False))
-                if round_ <= until:
-                    ehe.learn(at, put, value)
+                atom = known.atoms.get((time, put))
+                if atom is not None and atom[0] <= until:
+                    ehe.learn(at, put, atom[1])
             if ehe.verdict(at) is not None:
                 return ehe
         return None

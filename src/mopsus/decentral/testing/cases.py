@@ -55,6 +55,11 @@ class Case:
         return {} if len(self.formulas) == 1 else dict(zip(self.formulas, self.system.components, strict=False))
 
     @property
+    def shortest(self) -> int:
+        """The least length of traces: what references mean begins at the first timestamp."""
+        return 0 if len(self.formulas) == 1 else 1
+
+    @property
     def length(self) -> int:
         """Timestamps of the traces."""
         return max(map(len, self.traces.values()), default=0)
@@ -65,8 +70,6 @@ class Case:
         trace = [{name: events[time] for name, events in self.traces.items()} for time in range(self.length)]
         if len(self.formulas) == 1:
             return run_centralized(self.specification.monitors[ROOT].automaton, trace)[0]
-        if not trace:
-            return self.specification.monitors[ROOT].automaton.verdicts[0]
         return run_decentralized(self.specification, trace, self.places)[ROOT, 1]
 
     @property
@@ -118,7 +121,7 @@ class Case:
             if getattr(self.network, name) != getattr(calm, name):
                 yield replace(self, network=replace(self.network, **{name: getattr(calm, name)}))
         for first, last in ((0, self.length // 2), (0, self.length - 1), (1, self.length)):
-            if 0 <= last - first < self.length:
+            if self.shortest <= last - first < self.length:
                 yield replace(self, traces={name: trace[first:last] for name, trace in self.traces.items()})
         for name, formula in self.formulas.items():
             for part in formula.parts:
@@ -134,29 +137,37 @@ class Case:
             yield replace(self, system=System(left), traces={name: self.traces[name] for name in left})
 
 
-def draw_cases(count: int, *, seed: int, references: bool = False, faults: bool = True) -> Iterator[Case]:
+def draw_cases(
+    count: int,
+    *,
+    seed: int,
+    references: bool = False,
+    circles: bool = False,
+    pauses: bool = False,
+    faults: bool = True,
+) -> Iterator[Case]:
     """As many cases; equal arguments give equal ones.
 
     With `references`, monitors refer to each other, and each reads the propositions of its own component only; else
-    there is one formula about all. Without `faults`, messages take a round each.
+    there is one formula about all. With `circles`, they may do so in a circle. With `pauses`, there are timestamps at
+    which nobody observes anything. Without `faults`, messages take a round each.
     """
     source = Random(seed)
     for number in range(count):
         if number % RUNS_OF_ONE == 0:
-            case = _monitors(source, references)
+            case = _monitors(source, references, circles)
         network, crashes = _network(source, case.system) if faults and number % RUNS_OF_ONE else (Network(), ())
-        yield replace(
-            case, traces=_traces(source, case.system), network=network, crashes=crashes, seed=source.getrandbits(32)
-        )
+        traces = _traces(source, case, pauses)
+        yield replace(case, traces=traces, network=network, crashes=crashes, seed=source.getrandbits(32))
 
 
-def _monitors(source: Random, references: bool) -> Case:
+def _monitors(source: Random, references: bool, circles: bool) -> Case:
     components = default_components(source.randint(2 if references else 1, 4), source.randint(1, 2))
     formulas: dict[str, Formula] = {}
     if references:
         names = [ROOT, *(f"m{number}" for number in range(1, len(components)))]
         for number, (name, own) in enumerate(zip(names, components.values(), strict=True)):
-            others = [REFERENCE + other for other in names[number + 1 :]]
+            others = [REFERENCE + other for other in names[0 if circles else number + 1 :] if other != name]
             formulas[name] = random_formula(source, [*own, *others], source.randint(1, 8), OPERATORS)
     else:
         propositions = [name for names in components.values() for name in names]
@@ -164,12 +175,12 @@ def _monitors(source: Random, references: bool) -> Case:
     return Case(formulas, System(components), {}, Network(), (), 0)
 
 
-def _traces(source: Random, system: System) -> dict[str, Trace]:
-    length = source.randint(0, 10)
+def _traces(source: Random, case: Case, pauses: bool) -> dict[str, Trace]:
     likely = source.choice((0.1, 0.5, 0.9))
+    moves = [not pauses or source.random() < 0.7 for _ in range(source.randint(case.shortest, 10))]
     return {
-        component: tuple({name: source.random() < likely for name in names} for _ in range(length))
-        for component, names in system.components.items()
+        component: tuple({name: source.random() < likely for name in names} if each else {} for each in moves)
+        for component, names in case.system.components.items()
     }
 
 

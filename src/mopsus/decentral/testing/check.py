@@ -48,6 +48,8 @@ def check_algorithm(
     seed: int = 0,
     complete: bool = True,
     references: bool = False,
+    circles: bool = False,
+    pauses: bool = False,
     faults: bool = True,
     options: Mapping[str, Option] | None = None,
 ) -> Checked:
@@ -55,11 +57,13 @@ def check_algorithm(
 
     Whatever it finds must be the verdict of whoever sees everything at once. If it is `complete`, it must also find
     that verdict wherever everything that is sent arrives in the end; if not, it may always say nothing. With
-    `references`, specifications are monitors that refer to each other. `WrongVerdictError`, which is also an
-    `AssertionError`, if something is not so; equal arguments try the same.
+    `references`, specifications are monitors that refer to each other, with `circles` also in a circle. With
+    `pauses`, there are timestamps at which nobody observes anything, and nothing moves then. `WrongVerdictError`, which
+    is also an `AssertionError`, if something is not so; equal arguments try the same.
     """
     found = unknown = 0
-    for case in draw_cases(runs, seed=seed, references=references, faults=faults):
+    cases = draw_cases(runs, seed=seed, references=references, circles=circles, pauses=pauses, faults=faults)
+    for case in cases:
         try:
             verdict = check_case(algorithm, case, complete=complete, options=options)
         except WrongVerdictError as error:

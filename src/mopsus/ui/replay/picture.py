@@ -18,6 +18,9 @@ MOST_ON_A_RING = 10
 MOST_ARROWS = 200
 """Of the messages beyond, only the number is told."""
 
+MOST_LABELS = 12
+"""Of more arrows, only the legend and a look at each one say what they are."""
+
 KINDS: Mapping[str, int] = {"Memory": 1, "Ehe": 2, "Verdict": 3, "Kill": 4}
 """The colour of each kind of message; all others share one."""
 
@@ -96,9 +99,12 @@ def draw_moment(layout: Layout, moment: Moment, chosen: str | None = None) -> st
         *(("flying", key, group) for key, group in _grouped(moment.flying).items()),
     ]
     drawn = groups[-MOST_ARROWS:]  # those on their way first of all
-    parts += [_arrow(layout, moment.round, state, source, target, group) for state, (source, target, _), group in drawn]
-    if left := len(groups) - len(drawn):
-        parts.append(f'<text x="10" y="{layout.height - 4:g}">and {left} messages more</text>')
+    labelled = len(drawn) <= MOST_LABELS
+    parts += [
+        _arrow(layout, moment.round, state, source, target, group, labelled)
+        for state, (source, target, _), group in drawn
+    ]
+    parts.append(_legend(layout, sorted({kind for _, (_, _, kind), _ in groups}), len(groups) - len(drawn)))
     size = f'viewBox="0 0 {layout.width:g} {layout.height:g}"'
     return f'<svg class="m-net" xmlns="http://www.w3.org/2000/svg" {size}>{HEADS}{"".join(parts)}</svg>'
 
@@ -156,6 +162,19 @@ def _monitor(layout: Layout, moment: Moment, name: str, chosen: bool) -> str:
     )
 
 
+def _legend(layout: Layout, kinds: Sequence[str], left: int) -> str:
+    """Which colour is which kind of message, and how many are not drawn."""
+    below = layout.height - 8
+    lines = [
+        f'<g class="kind-{KINDS.get(kind, 0)}"><circle cx="{16 + 120 * number}" cy="{below - 4:g}" r="5"/>'
+        f'<text class="seen" x="{26 + 120 * number}" y="{below:g}">{_short(kind, 16)}</text></g>'
+        for number, kind in enumerate(kinds)
+    ]
+    if left:
+        lines.append(f'<text class="seen" x="{26 + 120 * len(kinds)}" y="{below:g}">and {left} messages more</text>')
+    return f'<g class="legend">{"".join(lines)}</g>'
+
+
 def _grouped(messages: Sequence[Sent]) -> dict[tuple[str, str, str], list[Sent]]:
     """Messages of one kind that go the same way: one arrow."""
     groups: dict[tuple[str, str, str], list[Sent]] = defaultdict(list)
@@ -164,7 +183,9 @@ def _grouped(messages: Sequence[Sent]) -> dict[tuple[str, str, str], list[Sent]]
     return groups
 
 
-def _arrow(layout: Layout, now: int, state: str, source: str, target: str, group: Sequence[Sent]) -> str:
+def _arrow(
+    layout: Layout, now: int, state: str, source: str, target: str, group: Sequence[Sent], labelled: bool
+) -> str:
     kind = group[0].kind
     one, other = layout.places[source], layout.places[target]
     # Arrows leave and arrive at the sides that look at each other, and bend to their right: ways back lie beside them.
@@ -185,7 +206,7 @@ def _arrow(layout: Layout, now: int, state: str, source: str, target: str, group
     for each in group:
         at = _on_curve(begin, bend, end, _way(each, now))
         lines.append(f'<circle cx="{at.x:.1f}" cy="{at.y:.1f}" r="5"/>')
-    if state != "arrived":
+    if labelled and state != "arrived":
         middle = _on_curve(begin, bend, end, 0.5)
         word = f"{count}{kind}" + (" (lost)" if state == "lost" else "")
         lines.append(f'<text x="{middle.x:.1f}" y="{middle.y - 8:.1f}" text-anchor="middle">{escape(word)}</text>')
