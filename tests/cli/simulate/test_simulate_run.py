@@ -96,7 +96,7 @@ def test_a_lost_encoding_is_sent_again(mopsus):
 def test_monitors_may_refer_to_each_other_in_a_circle(mopsus):
     circle = ("--spec", "circle.toml", "--traces", "traces", "--algorithm", "general", "--allow-cycles")
     status, out, _ = mopsus(*circle)
-    assert (status, out.splitlines()[0]) == (0, "?  no verdict in 6 rounds")
+    assert (status, out.splitlines()[0]) == (0, "?  no verdict in 7 rounds")
     status, out, _ = mopsus(*circle, "-o", "watch=all")
     assert "root: true at 2..5" in out.splitlines()
 

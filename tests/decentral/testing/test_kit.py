@@ -39,11 +39,11 @@ def test_choreography_finds_the_verdict_of_a_formula_or_none():
     assert checked.found > RUNS // 3
 
 
-@pytest.mark.parametrize("name", ["orch", "migr", "migrr", "chor"])
+@pytest.mark.parametrize("name", ["orch", "migr", "migrr", "chor", "general"])
 def test_nothing_moves_in_pauses(name):
-    local = name == "chor"  # its monitors see by themselves that they do not move
-    options = {} if local else {"pauses": True}
-    check_algorithm(load_algorithm(name), runs=RUNS, seed=SEED, pauses=True, options=options, complete=not local)
+    algorithm = load_algorithm(name)
+    settings = {"complete": name != "chor", "references": name == "general", "options": {"pauses": True}}
+    check_algorithm(algorithm, runs=RUNS, seed=SEED, pauses=True, **settings)
 
 
 @pytest.mark.parametrize("circles", [False, True])

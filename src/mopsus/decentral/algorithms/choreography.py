@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from mopsus.decentral.algorithms.algorithm import Algorithm, AlgorithmError, Option, Part, Task
 from mopsus.decentral.algorithms.nodes import Placed, node_parts
+from mopsus.decentral.algorithms.pauses import PAUSES
 from mopsus.decentral.algorithms.split import split_formula
 from mopsus.decentral.analysis.dependencies import closure
 
@@ -14,7 +15,7 @@ from mopsus.decentral.analysis.dependencies import closure
 class Choreography(Algorithm):
     """Monitors of a formula's parts tell each other their verdicts; what the root finds is the verdict."""
 
-    defaults: ClassVar[Mapping[str, Option]] = {"respawn": "parallel"}
+    defaults: ClassVar[Mapping[str, Option]] = {"respawn": "parallel", **PAUSES}
 
     def setup(self, task: Task) -> Sequence[Part]:
         """The monitors that the formula is split into, the root first."""
@@ -36,4 +37,5 @@ class Choreography(Algorithm):
             ],
             task.system,
             respawn=task.options["respawn"],
+            pauses=task.options["pauses"],
         )

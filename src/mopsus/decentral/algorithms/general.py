@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from mopsus.decentral.algorithms.algorithm import Algorithm, AlgorithmError, Option, Part, Task
 from mopsus.decentral.algorithms.nodes import Placed, node_parts
+from mopsus.decentral.algorithms.pauses import PAUSES
 from mopsus.decentral.analysis.dependencies import closure, dependencies
 from mopsus.decentral.analysis.placement import place
 from mopsus.decentral.errors import DecentralError
@@ -26,7 +27,7 @@ class General(Algorithm):
     Then `lag` saves messages: a verdict that stays as it is is told for so many timestamps at once.
     """
 
-    defaults: ClassVar[Mapping[str, Option]] = {"respawn": "parallel", "watch": "", "hold": False, "lag": 0}
+    defaults: ClassVar[Mapping[str, Option]] = {"respawn": "parallel", "watch": "", "hold": False, "lag": 0, **PAUSES}
 
     def setup(self, task: Task) -> Sequence[Part]:
         """The root and the monitors watched, with all that they depend on."""
@@ -55,6 +56,7 @@ class General(Algorithm):
             ],
             task.system,
             respawn=task.options["respawn"],
+            pauses=task.options["pauses"],
             hold=bool(task.options["hold"]),
             lag=_lag(task.options["lag"]),
         )

@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mopsus.decentral.algorithms.algorithm import AlgorithmError, Option, Part
+from mopsus.decentral.algorithms.pauses import with_pauses
 from mopsus.decentral.automaton import Automaton
 from mopsus.decentral.errors import DecentralError
 from mopsus.decentral.specification import Monitor
@@ -34,9 +35,13 @@ class Placed:
 
 
 def node_parts(
-    placed: Sequence[Placed], system: System, *, respawn: Option, hold: bool = False, lag: int = 0
+    placed: Sequence[Placed], system: System, *, respawn: Option, pauses: Option, hold: bool = False, lag: int = 0
 ) -> list[Part]:
-    """The parts of a network. `DecentralError` if verdicts cannot get to where they are needed."""
+    """The parts of a network. `DecentralError` if verdicts cannot get to where they are needed.
+
+    A monitor sees by itself that its component does not move. With `pauses` it also reckons with that at timestamps
+    that it did not see, because it was down.
+    """
     if respawn not in ORDERS:
         raise AlgorithmError(
             f"'respawn' is {respawn}", hint=f"instances run: {', '.join(map(str, ORDERS))}", code="DECENTRAL-052"
@@ -48,6 +53,8 @@ def node_parts(
         name = each.monitor.id
         references, receivers = wiring.references[name], wiring.receivers[name]
         automaton = _marked(each.monitor.automaton, references)
+        if pauses and name not in relays:
+            automaton = with_pauses(automaton, [each.place])
         settings = {
             "references": {REFERENCE + monitor: teller for monitor, teller in references.items()},
             "receivers": receivers,
