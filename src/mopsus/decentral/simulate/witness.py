@@ -58,11 +58,11 @@ class Notes:
         down = [crash for crash in self._network.crashes if crash.monitor == name]
         numbers = {input_: number for number, input_ in enumerate(part.inputs)}
         for time, event in self._feed.values(part.place, self.until):
-            if not event or any(crash.start <= time < crash.end for crash in down):
-                continue
-            known.moves.add(time)
-            for input_ in numbers.keys() & event.keys():
-                known.learn(time, time, numbers[input_], event[input_])
+            if event:
+                known.moves.add(time)
+            if not any(crash.start <= time < crash.end for crash in down):
+                for input_ in numbers.keys() & event.keys():
+                    known.learn(time, time, numbers[input_], event[input_])
         if part.settings["relay"]:  # it passes on verdicts whatever its component does
             known.moves.update(range(1, min(self.until, self._feed.length) + 1))
         for input_, teller in part.settings["references"].items():
