@@ -13,7 +13,7 @@ from mopsus.decentral.automaton import Automaton
 from mopsus.decentral.traces import Event
 
 PAUSES: Mapping[str, Option] = {"pauses": False}
-"""The option of algorithms that can do so: is there such a timestamp?"""
+"""The option of algorithms that can do so: may there be such a timestamp?"""
 
 
 def moves(component: str) -> str:
@@ -48,8 +48,9 @@ def with_pauses(automaton: Automaton, components: Iterable[str]) -> Automaton:
 
 
 def has_pauses(traces: Mapping[str, Sequence[Event]]) -> bool:
-    """Is there a timestamp at which no component observes anything, before one of them ends?"""
-    return any(not any(events) for events in zip(*traces.values(), strict=False))
+    """Is there a timestamp at which some component observes nothing? Whether all do, nobody can tell while one of their
+    monitors is down."""
+    return not all(map(all, traces.values()))
 
 
 def options_for(algorithm: Algorithm, given: Mapping[str, Option], pauses: bool) -> Mapping[str, Option]:
