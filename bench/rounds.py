@@ -27,8 +27,8 @@ SENSORS = 4
 EVERY = 400
 """A sensor changes once in so many timestamps, at random."""
 GROUP = 10
-LAG = 2_000
-"""A verdict that stays as it is is told for so many timestamps at once."""
+LAG = 5_000
+"""A monitor has a turn every so many timestamps."""
 
 ALGORITHMS = ("orch", "migr", "migrr", "chor")
 COMPONENTS = (3, 6, 12)

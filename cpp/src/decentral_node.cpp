@@ -101,13 +101,8 @@ void Node::receive(const Letter& letter) {
 }
 
 void Node::answer(Step& step) {
-    for (const Verdict& each : step.answers) {
-        if (settings_.lag == 0)
-            tell(step, each);
-        else
-            tell_later(step, each);
-    }
-    if (untold_ && untold_->last + 1 - untold_->first >= settings_.lag) tell_untold(step);
+    for (const Verdict& each : step.answers)
+        for (const Address receiver : settings_.receivers) step.outbox.emplace_back(receiver, each);
     if (!found_ && instances_->first_found()) {
         found_ = true;
         if (settings_.root) {
@@ -120,32 +115,10 @@ void Node::answer(Step& step) {
     if (released_) release(step);
 }
 
-void Node::tell(Step& step, const Verdict& verdict) const {
-    for (const Address receiver : settings_.receivers) step.outbox.push_back({receiver, verdict});
-}
-
-// At once if it is not the same as before.
-void Node::tell_later(Step& step, const Verdict& verdict) {
-    const bool same = untold_ && untold_->value == verdict.value;
-    if (same && untold_->last + 1 == verdict.first) {
-        untold_->last = verdict.last;
-        return;
-    }
-    if (untold_) tell_untold(step);
-    untold_ = verdict;
-    if (!same) tell_untold(step);
-}
-
-void Node::tell_untold(Step& step) {
-    if (untold_->first > untold_->last) return;
-    tell(step, *untold_);
-    untold_->first = untold_->last + 1;
-}
-
 // It needs no verdicts any more.
 void Node::release(Step& step) {
     if (step.stop) return;
-    for (const auto& [input, monitor] : settings_.references) step.outbox.push_back({monitor, Kill{}});
+    for (const auto& [input, monitor] : settings_.references) step.outbox.emplace_back(monitor, Kill{});
 }
 
 }  // namespace mopsus::decentral

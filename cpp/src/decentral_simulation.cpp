@@ -74,7 +74,11 @@ Outcome Simulation::run(Listener* listener) {
     for (Number each = 0; each < seats_.size(); ++each) again_.push_back(each);
     for (Time round = next_round(0); round != 0 && round <= limit_ && !stopped_; round = next_round(round)) {
         if (listener_ != nullptr) listener_->began(round);
-        for (const Number each : std::exchange(again_, {})) wake(each);
+        for (const Number each : std::exchange(again_, {})) wake(round, each);
+        if (!later_.empty() && later_.begin()->first == round) {
+            due_.insert(due_.end(), later_.begin()->second.begin(), later_.begin()->second.end());
+            later_.erase(later_.begin());
+        }
         observe(round);
         deliver(round);
         restart(round);
@@ -102,14 +106,20 @@ Time Simulation::next_round(Time round) const {
         if (when > round && (next == 0 || when < next)) next = when;
     };
     if (!on_the_way_.empty()) sooner(on_the_way_.begin()->first);
+    if (!later_.empty()) sooner(later_.begin()->first);
     if (feed_.held()) sooner(feed_.length());
     for (const Conditions::Crash& each : network_.crashes()) sooner(each.span.to);
     return next;
 }
 
-void Simulation::wake(Number monitor) {
+void Simulation::wake(Time round, Number monitor) {
     if (std::exchange(desks_[monitor].due, true)) return;
-    due_.push_back(monitor);
+    const Time lag = seats_[monitor].monitor->lag();
+    const Time early = lag == 0 || round >= feed_.length() ? 0 : round % lag;
+    if (early == 0)
+        due_.push_back(monitor);
+    else
+        later_[std::min(round - early + lag, feed_.length())].push_back(monitor);
 }
 
 bool Simulation::reads(Number monitor, std::span<const Feed::Observed> observed) const {
@@ -126,7 +136,7 @@ void Simulation::see(Number monitor, Time time, std::span<const Feed::Observed> 
         outcome_.measures.observations += input < kSomething;
     }
     if (seat.moves != kNothing) desks_[monitor].seen.add({{time, seat.moves}, observed.front().proposition != kNothing});
-    wake(monitor);
+    wake(time, monitor);
 }
 
 void Simulation::observe(Time round) {
@@ -147,8 +157,7 @@ void Simulation::poll(Time round) {
             if (!seats_[monitor].monitor->holds()) {
                 see(monitor, round, values_[component]);
             } else if (round == feed_.length()) {
-                seats_[monitor].monitor->finish();
-                wake(monitor);
+                wake(round, monitor);
             }
         }
     }
@@ -161,14 +170,14 @@ void Simulation::deliver(Time round) {
     for (auto& [from, to, letter] : arrived_) {
         if (listener_ != nullptr) listener_->delivered(round, from, to, letter.content);
         desks_[to].inbox.push_back(std::move(letter));
-        wake(to);
+        wake(round, to);
     }
     arrived_.clear();
 }
 
 void Simulation::restart(Time round) {
     for (const Conditions::Crash& each : network_.crashes())
-        if (each.span.to == round) wake(each.monitor);
+        if (each.span.to == round) wake(round, each.monitor);
 }
 
 void Simulation::turn(Time round, Number monitor) {

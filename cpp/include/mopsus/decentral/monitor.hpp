@@ -58,8 +58,8 @@ public:
     // last turn. Inputs that this monitor does not know must be ignored.
     virtual Step step(Time time, const Memory& seen, std::span<const Letter> inbox) = 0;
 
-    // Nothing more will be observed. What it held back because it may still change, it tells in its next turn.
-    virtual void finish() {}
+    // It has a turn at the timestamps that this divides, and when nothing more is observed; 0: whenever there is something new.
+    virtual Time lag() const { return 0; }
     // Does it take an input to be as before, up to the time of its turn, while it is told nothing else?
     virtual bool holds() const { return false; }
     // How many timestamps it holds whose states are not all known.

@@ -30,7 +30,7 @@ public:
         bool report = false;
         // What it observes is false at first, and stays as it is until it observes something else.
         bool hold = false;
-        // A verdict that is as before is told for so many timestamps at once, or when it changes.
+        // It has a turn every so many timestamps; 0: at all that bring something new.
         Time lag = 0;
         // It passes on verdicts, also of timestamps at which its component observes nothing.
         bool relay = false;
@@ -40,7 +40,7 @@ public:
     Node(std::shared_ptr<const Automaton> automaton, Settings settings);
 
     Step step(Time time, const Memory& seen, std::span<const Letter> inbox) override;
-    void finish() override { settings_.lag = 0; }
+    Time lag() const override { return settings_.lag; }
     bool holds() const override { return settings_.hold; }
     Time length() const override { return instances_->end() - instances_->known(); }
     Extent extent() const override;
@@ -53,9 +53,6 @@ private:
     void learn(Interval interval, Input input, bool value);
     void receive(const Letter& letter);
     void answer(Step& step);
-    void tell(Step& step, const Verdict& verdict) const;
-    void tell_later(Step& step, const Verdict& verdict);
-    void tell_untold(Step& step);
     void release(Step& step);
 
     Settings settings_;
@@ -69,8 +66,6 @@ private:
     // What is just being told: an input, and its value.
     std::vector<Word> news_;
     std::unique_ptr<Instances> instances_;
-    // The last verdict, as far as it was not told; its first timestamp is after its last one if it was.
-    std::optional<Verdict> untold_;
     bool found_ = false;
     bool released_ = false;
 };

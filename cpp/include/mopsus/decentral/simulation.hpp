@@ -89,7 +89,8 @@ private:
     void see(Number monitor, Time time, std::span<const Feed::Observed> observed);
     void deliver(Time round);
     void restart(Time round);
-    void wake(Number monitor);
+    // Its turn is due, in this round or in one that its lag allows.
+    void wake(Time round, Number monitor);
     void turn(Time round, Number monitor);
     void post(Time round, Number from, Message& message);
     void account(Time round, Number monitor, const Step& step);
@@ -109,6 +110,8 @@ private:
     Desk desk_;
     std::vector<Number> due_;
     std::vector<Number> again_;
+    // Turns that are put off to later rounds.
+    std::map<Time, std::vector<Number>> later_;
     std::map<Time, std::vector<Delivery>> on_the_way_;
     // What arrives in this round; empty otherwise, and its memory is used again.
     std::vector<Delivery> arrived_;

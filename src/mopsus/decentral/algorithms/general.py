@@ -24,7 +24,7 @@ class General(Algorithm):
     What the root finds when it is started at the first timestamp is the verdict, and ends the run. With `watch`, runs
     go on to the end, and the verdicts at all timestamps are reported: of `all` monitors, of the `tops` that no
     other one refers to, or of those named, with commas between them. `hold` says that monitors are told changes only.
-    Then `lag` saves messages: a verdict that stays as it is is told for so many timestamps at once.
+    With `lag`, they have a turn only every so many timestamps: they run less often, and tell more at once, but later.
     """
 
     defaults: ClassVar[Mapping[str, Option]] = {"respawn": "parallel", "watch": "", "hold": False, "lag": 0, **PAUSES}
