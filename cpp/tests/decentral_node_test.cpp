@@ -4,6 +4,7 @@
 #include <set>
 
 #include "check.hpp"
+#include "decentral_refusals.hpp"
 #include "mopsus/decentral/all_at_once.hpp"
 #include "mopsus/decentral/node.hpp"
 #include "mopsus/decentral/one_by_one.hpp"
@@ -194,16 +195,6 @@ namespace {
 std::shared_ptr<const Automaton> conjunction() {
     return std::make_shared<Automaton>(std::vector<std::string>{"a", "m"}, std::vector<Truth>{Truth::Unknown, Truth::True, Truth::False},
                                        std::vector<Automaton::Node>{{1, ~2, ~1}, {0, ~2, 0}}, std::vector<Diagram>{1, ~1, ~2});
-}
-
-template <class Work>
-std::string refused(Work work) {
-    try {
-        work();
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return "";
 }
 
 Memory seen(Time time, Input input, bool value) {

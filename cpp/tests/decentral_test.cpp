@@ -1,6 +1,7 @@
 #include <random>
 
 #include "check.hpp"
+#include "decentral_refusals.hpp"
 #include "mopsus/decentral/ehe.hpp"
 #include "mopsus/decentral/monitors.hpp"
 #include "mopsus/decentral/simulation.hpp"
@@ -16,16 +17,6 @@ constexpr Input kLight = 1;
 std::shared_ptr<const Automaton> light() {
     return std::make_shared<Automaton>(std::vector<std::string>{"s", "l"}, std::vector<Truth>{Truth::Unknown, Truth::Unknown, Truth::False},
                                        std::vector<Automaton::Node>{{kSwitch, ~0, ~1}, {kSwitch, ~0, 2}, {kLight, ~2, ~1}}, std::vector<Diagram>{0, 1, ~2});
-}
-
-template <class Work>
-std::string refused(Work work) {
-    try {
-        work();
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return "";
 }
 
 bool contains(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }

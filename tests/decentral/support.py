@@ -12,6 +12,16 @@ OWN = {"A": ("a0", "a1"), "B": ("b0",), "C": ("c0",)}
 PROPOSITIONS = tuple(name for names in OWN.values() for name in names)
 
 
+LIGHTS = """
+[components]
+switch = ["s"]
+bulb = ["l"]
+[monitors]
+check = "G(s -> X(l U !s))"
+"""
+"""A lamp that must stay on while it is switched on, as a specification file."""
+
+
 def events(components=OWN):
     """What each component observes at one timestamp, completely."""
     return st.fixed_dictionaries(

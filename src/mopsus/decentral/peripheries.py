@@ -56,7 +56,7 @@ class Source(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     async def open(self, after: int) -> Periphery:
         """Open it behind its first `after` events. `DecentralError` if that cannot be done."""
-        raise NotImplementedError
+        raise NotImplementedError  # by a subclass; a struct cannot be abstract
 
 
 class Replay(Periphery):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Collection, Mapping, Sequence
+from itertools import starmap
 from pathlib import Path
 
 import msgspec
@@ -102,11 +103,11 @@ def from_transitions(
                 hint="make its conditions exclude each other",
                 code="DECENTRAL-010",
             )
-    filled = [
-        letters.map(lambda value, state=state: state if value == unset else value, step, {})  # type: ignore[misc]
-        for state, step in enumerate(steps)
-    ]
-    return automaton_of(verdicts, filled, letters)
+
+    def filled(state: int, step: int) -> int:
+        return letters.map(lambda value: state if value == unset else value, step, {})
+
+    return automaton_of(verdicts, list(starmap(filled, enumerate(steps))), letters)
 
 
 class Cache:

@@ -7,14 +7,8 @@ import subprocess
 import sys
 
 import pytest
+from decentral.support import LIGHTS
 
-SPECIFICATION = """
-[components]
-switch = ["s"]
-bulb = ["l"]
-[monitors]
-check = "G(s -> X(l U !s))"
-"""
 DEPLOYMENT = """
 specification = "lights.toml"
 algorithm = "migr"
@@ -29,7 +23,7 @@ peripheries = [{ kind = "text", trace = "l:f>l:f>l:t>l:f>l:t" }]
 
 @pytest.fixture
 def folder(tmp_path):
-    (tmp_path / "lights.toml").write_text(SPECIFICATION)
+    (tmp_path / "lights.toml").write_text(LIGHTS)
     (tmp_path / "deployment.toml").write_text(DEPLOYMENT)
     return tmp_path
 

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from decentral.support import LIGHTS
 
 from mopsus.decentral import DecentralError
 from mopsus.decentral.deploy.plan import read_plan
 
-SPECIFICATION = """
-[components]
-switch = ["s"]
-bulb = ["l"]
-[monitors]
-check = "G(s -> X(l U !s))"
-"""
 BULB = """[components.bulb]
 host = "lamp"
 peripheries = [{ kind = "file", path = "bulb.trace" }]
@@ -33,7 +27,7 @@ timeout_s = 2
 
 @pytest.fixture
 def written(tmp_path):
-    (tmp_path / "lights.toml").write_text(SPECIFICATION)
+    (tmp_path / "lights.toml").write_text(LIGHTS)
 
     def write(text):
         path = tmp_path / "deployment.toml"

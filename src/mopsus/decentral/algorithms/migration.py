@@ -6,6 +6,7 @@ encoding, and send it to one that can add to it. Messages are few and large.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
@@ -57,9 +58,9 @@ class _Migration(Algorithm):
             for number, component in enumerate(components)
         ]
 
+    @abstractmethod
     def _first(self, earliest: int) -> int:
         """The component that begins; the first timestamp can be worked on at `earliest`."""
-        raise NotImplementedError
 
 
 class EarliestObligation(_Migration):

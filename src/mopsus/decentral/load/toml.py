@@ -49,7 +49,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -64,6 +64,8 @@ from mopsus.decentral.system import Link, System
 from mopsus.logics import LogicError, compile_formula, compile_property
 from mopsus.logics.text import suggestion
 from mopsus.model import Machine, MopsusError
+
+T = TypeVar("T")
 
 _TRANSITION = re.compile(r"\s*([\w.-]+)\s*->\s*([\w.-]+)\s*:(.*)", re.DOTALL)
 
@@ -250,7 +252,7 @@ class _Reader:
         except OSError as error:
             raise where.error(f"cannot read {settings.spec}: {error.strerror}", code="DECENTRAL-030") from None
 
-    def _pick(self, wanted: str | None, among: Mapping[str, Any], what: str, where: Written) -> Any:  # noqa: ANN401
+    def _pick(self, wanted: str | None, among: Mapping[str, T], what: str, where: Written) -> T:
         if wanted is None and len(among) == 1:
             return next(iter(among.values()))
         if wanted is not None and wanted in among:
