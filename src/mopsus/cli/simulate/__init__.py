@@ -3,4 +3,4 @@
 Specifications say which monitors there are, algorithms how they come to one verdict.
 """
 
-COMMANDS = ("run", "view", "experiment", "report", "generate", "rate", "deploy", "host", "relay")
+COMMANDS = ("run", "analyse", "view", "experiment", "report", "generate", "rate", "deploy", "host", "relay")
