@@ -5,18 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
+from decentral.support import LIGHTS
 
 from mopsus.cli.main import main
 from mopsus.decentral.simulate.recording import load_recording
 
-LIGHTS = """
-[components]
-switch = ["s"]
-bulb = ["l"]
-
-[monitors]
-check = "G(s -> X(l U !s))"
-"""
 CIRCLE = """
 [components]
 switch = ["s"]
