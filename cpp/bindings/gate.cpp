@@ -2,7 +2,8 @@
 //
 // Events that only monitors hear of are sent from here, with no Python in between. All else is passed on to the
 // functions of `interactive/python` that know what to do, and so is everything that comes while one of them works in
-// another thread: they know how to wait. What their own thread does meanwhile is nobody's.
+// another thread, or while an event of another thread is being sent: they know how to wait. What their own thread does
+// meanwhile is nobody's.
 #define Py_BUILD_CORE 1  // the values of a frame lie where only the interpreter itself looks
 #include "gate.hpp"
 
@@ -11,16 +12,20 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "saved_error.hpp"
 #include "taps.hpp"
 
 namespace mopsus::python {
@@ -30,10 +35,50 @@ namespace {
 constexpr std::size_t kMost = 16;  // values of all events of some code at one moment
 constexpr int kResult = -1;
 
-// An event: whom to call, with what. Of each value the number of the argument, or `kResult`.
+enum class Done { Yes, Failed, No };  // No: somebody else must do it, and nothing has been done
+
+using Frame = _PyInterpreterFrame;
+
+// Where a value comes from: an argument or the result, attributes of it, and what it is converted to, if to anything.
+struct Source {
+    int argument = 0;
+    std::vector<Owned> attributes;
+    Owned type;
+    int shared = 0;  // do inner functions use the argument, too? Then a cell has it
+
+    bool is_result() const { return argument == kResult; }
+    Done take(const Frame* frame, Owned& taken) const {
+        PyObject* value = frame->localsplus[argument];
+        if (shared != 0 && value != nullptr && PyCell_Check(value)) value = PyCell_GET(value);
+        if (value == nullptr) return Done::No;
+        taken = Owned(Py_NewRef(value));
+        return refine(taken);
+    }
+    Done refine(Owned& value) const {
+        for (const Owned& name : attributes) {
+            value = Owned(PyObject_GetAttr(value.get(), name.get()));
+            if (!value) return failed();
+        }
+        if (!type || reinterpret_cast<PyObject*>(Py_TYPE(value.get())) == type.get()) return Done::Yes;
+        value = Owned(PyObject_CallOneArg(type.get(), value.get()));
+        return value ? Done::Yes : failed();
+    }
+
+private:
+    // Whoever does it instead finds the same error, and says so.
+    static Done failed() {
+        if (!PyErr_ExceptionMatches(PyExc_Exception)) return Done::Failed;
+        PyErr_Clear();
+        return Done::No;
+    }
+};
+
+// An event: whom to call, with what.
 struct Feed {
     Owned emit;
-    std::vector<int> sources;
+    Owned name;  // what whoever asked for it calls it
+    Owned remember;  // takes its values if a history has the event, and gives a number by which it knows them; may be null
+    std::vector<Source> sources;
     PyMonitor* monitor = nullptr;  // if it is an event of one
     std::uint32_t place = 0;       // where it comes from, as the monitor knows it; 0: the line that runs then
 };
@@ -41,8 +86,6 @@ struct Feed {
 struct Fed {
     std::vector<Feed> before, after;
 };
-
-using Frame = _PyInterpreterFrame;
 
 // The values of events, until they are sent.
 class Values {
@@ -53,17 +96,34 @@ public:
     ~Values() {
         for (std::size_t k = 0; k < count_; ++k) Py_XDECREF(values_[k]);
     }
-    // False if an argument has no value.
-    bool take(const std::vector<Feed>& feeds, const Frame* frame) {
+    // All but results.
+    Done take(const std::vector<Feed>& feeds, const Frame* frame) {
         for (const Feed& feed : feeds)
-            for (const int source : feed.sources) {
-                PyObject* value = source == kResult ? nullptr : frame->localsplus[source];
-                if (value == nullptr && source != kResult) return false;
-                values_[count_++] = Py_XNewRef(value);
+            for (const Source& source : feed.sources) {
+                Owned value;
+                if (!source.is_result())
+                    if (const Done done = source.take(frame, value); done != Done::Yes) return done;
+                values_[count_++] = value.release();
             }
-        return true;
+        return Done::Yes;
     }
-    bool send(const std::vector<Feed>& feeds, PyObject* result);
+    Done take_result(const std::vector<Feed>& feeds, PyObject* result) {
+        std::size_t at = 0;
+        for (const Feed& feed : feeds)
+            for (const Source& source : feed.sources) {
+                if (source.is_result()) {
+                    Owned value(Py_NewRef(result));
+                    if (const Done done = source.refine(value); done != Done::Yes) return done;
+                    Py_XSETREF(values_[at], value.release());
+                }
+                ++at;
+            }
+        return Done::Yes;
+    }
+    // False with an exception set if the program is to stop.
+    bool send(const std::vector<Feed>& feeds, double began) const;
+    // Pairs of a name and a tuple of values, None where the result will be.
+    Owned list(const std::vector<Feed>& feeds) const;
     int traverse(visitproc visit, void* arg) const {
         for (std::size_t k = 0; k < count_; ++k) Py_VISIT(values_[k]);
         return 0;
@@ -72,6 +132,40 @@ public:
 private:
     std::array<PyObject*, kMost> values_;
     std::size_t count_ = 0;
+};
+
+// A function that has not returned yet, and what was taken of it when it was entered.
+struct Call {
+    std::shared_ptr<const Fed> fed;
+    Values values;
+};
+
+// Threads that wait until no event of another thread is on its way. All but the waiting itself happens under the
+// interpreter's lock.
+class Queue {
+public:
+    void wait() {
+        const std::uint64_t before = done_;
+        ++waiting_;
+        Py_BEGIN_ALLOW_THREADS;
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [&] { return done_ != before; });
+        lock.unlock();
+        Py_END_ALLOW_THREADS;
+        --waiting_;
+    }
+    void wake() {
+        if (waiting_ == 0) return;
+        const std::lock_guard lock(mutex_);
+        ++done_;
+        changed_.notify_all();
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::atomic<std::uint64_t> done_ = 0;
+    unsigned waiting_ = 0;
 };
 
 // What is done about some code.
@@ -92,11 +186,14 @@ struct Gate {
     PyObject_HEAD
     PyObject *started, *returned, *unwound, *traced, *settle;  // functions of Python
     unsigned long holder;                                      // the thread in which they work, or 0
-    char pending;                                              // an event wants the program to stop
+    unsigned long sender;                                      // the thread that sends an event, or 0
+    unsigned long pending;                                     // the thread whose event wants the program to stop, or 0
+    double began;                                              // when the program did, by the clock that never goes back
     char stepping;                                             // everything is to be passed on
     std::unordered_map<PyObject*, Known> known;
     Recent recent[kRecent];
-    std::unordered_map<const Frame*, Values> calls;  // what was taken for the return
+    std::unordered_map<const Frame*, Call> calls;
+    Queue queue;
 };
 
 Gate* as_gate(PyObject* object) { return reinterpret_cast<Gate*>(object); }
@@ -105,7 +202,7 @@ enum class Turn { Ours, Nobodys, Passed };
 
 // May events be sent from here, now?
 Turn turn(const Gate* gate) {
-    if (gate->holder == 0) return Turn::Ours;
+    if (gate->holder == 0 && gate->pending == 0) return Turn::Ours;
     return gate->holder == PyThread_get_thread_ident() ? Turn::Nobodys : Turn::Passed;
 }
 
@@ -123,12 +220,20 @@ const Known& find(Gate* gate, PyObject* code) {
 // What is known changes.
 void forget_recent(Gate* gate) { std::fill(std::begin(gate->recent), std::end(gate->recent), Recent{}); }
 
+std::int64_t remember(const Feed& feed, PyObject* const* values) {
+    const SavedError saved;
+    const Owned number(PyObject_Vectorcall(feed.remember.get(), values, feed.sources.size(), nullptr));
+    const long long found = number ? PyLong_AsLongLong(number.get()) : 0;
+    return PyErr_Occurred() == nullptr ? found : 0;
+}
+
 // False with an exception set if the program is to stop; errors are told, and change nothing.
-bool send(const Feed& feed, PyObject* const* values) {
+bool send(const Feed& feed, PyObject* const* values, double began) {
     const auto call = [&] { return Owned(PyObject_Vectorcall(feed.emit.get(), values, feed.sources.size(), nullptr)); };
     Owned done;
-    if (feed.place != 0) {
-        const PyMonitor::From from(*feed.monitor, feed.place);
+    if (feed.monitor != nullptr) {
+        const PyMonitor::Numbers numbers = [&] { return remember(feed, values); };
+        const PyMonitor::From from(*feed.monitor, feed.place, feed.remember ? &numbers : nullptr, began);
         done = call();
     } else {
         done = call();
@@ -142,32 +247,57 @@ bool send(const Feed& feed, PyObject* const* values) {
     return true;
 }
 
-bool Values::send(const std::vector<Feed>& feeds, PyObject* result) {
-    for (std::size_t k = 0; k < count_; ++k)
-        if (values_[k] == nullptr) values_[k] = Py_NewRef(result);
+bool Values::send(const std::vector<Feed>& feeds, double began) const {
     PyObject* const* at = values_.data();
     for (const Feed& feed : feeds) {
-        if (at + feed.sources.size() > values_.data() + count_) break;
-        if (!python::send(feed, at)) return false;
+        if (!python::send(feed, at, began)) return false;
         at += feed.sources.size();
     }
     return true;
 }
 
-// When events have been sent: does one of them want the program to stop?
-bool settle(Gate* gate) {
-    if (!gate->pending) return true;
+Owned Values::list(const std::vector<Feed>& feeds) const {
+    Owned found(PyList_New(0));
+    std::size_t at = 0;
+    for (const Feed& feed : feeds) {
+        Owned values(PyTuple_New(static_cast<Py_ssize_t>(feed.sources.size())));
+        if (!found || !values) return {};
+        for (std::size_t k = 0; k < feed.sources.size(); ++k, ++at)
+            PyTuple_SET_ITEM(values.get(), static_cast<Py_ssize_t>(k), Py_NewRef(values_[at] != nullptr ? values_[at] : Py_None));
+        const Owned pair(PyTuple_Pack(2, feed.name.get(), values.get()));
+        if (!pair || PyList_Append(found.get(), pair.get()) != 0) return {};
+    }
+    return found;
+}
+
+// Nobody has to wait any more for an event that wants the program to stop.
+void settled(Gate* gate) {
     gate->pending = 0;
+    gate->queue.wake();
+}
+
+// When events of this thread have been sent: does one of them want the program to stop? An error that sending left stays.
+Done settle(Gate* gate, Done sent) {
+    if (gate->pending == 0 || gate->pending != PyThread_get_thread_ident()) return sent;
     const Owned frame(reinterpret_cast<PyObject*>(PyThreadState_GetFrame(PyThreadState_Get())));
-    return static_cast<bool>(Owned(PyObject_CallOneArg(gate->settle, frame.get())));
+    const auto call = [&] {
+        const Owned done(PyObject_CallOneArg(gate->settle, frame.get()));
+        settled(gate);
+        return done ? sent : Done::Failed;
+    };
+    if (sent != Done::Failed) return call();
+    const SavedError saved;
+    return call();
 }
 
 // While events are sent, what their thread does is nobody's: code of a property may call what is watched.
 class Sending {
 public:
-    explicit Sending(Gate* gate) : gate_(gate), thread_(PyThread_get_thread_ident()) { gate_->holder = thread_; }
+    explicit Sending(Gate* gate) : gate_(gate), thread_(PyThread_get_thread_ident()) { gate_->holder = gate_->sender = thread_; }
     ~Sending() {
         if (gate_->holder == thread_) gate_->holder = 0;
+        gate_->sender = 0;
+        gate_->queue.wake();
     }
     Sending(const Sending&) = delete;
     Sending& operator=(const Sending&) = delete;
@@ -177,29 +307,34 @@ private:
     unsigned long thread_;
 };
 
-bool send_all(Gate* gate, Values& values, const std::vector<Feed>& feeds, PyObject* result) {
+Done send_at_start(Gate* gate, const std::shared_ptr<const Fed>& fed, const Frame* frame) {
     const Sending sending(gate);
-    return values.send(feeds, result);
-}
-
-enum class Done { Yes, Failed, No };  // No: somebody else must do it, and nothing has been done
-
-Done start(Gate* gate, const Fed& fed, const Frame* frame) {
     Values now, later;
-    if (!now.take(fed.before, frame) || !later.take(fed.after, frame)) return Done::No;
-    if (!fed.after.empty()) {
+    if (const Done done = now.take(fed->before, frame); done != Done::Yes) return done;
+    if (const Done done = later.take(fed->after, frame); done != Done::Yes) return done;
+    if (!fed->after.empty()) {
         gate->calls.erase(frame);
-        gate->calls.emplace(frame, std::move(later));
+        gate->calls.emplace(frame, Call{fed, std::move(later)});
     }
-    return send_all(gate, now, fed.before, Py_None) && settle(gate) ? Done::Yes : Done::Failed;
+    return now.send(fed->before, gate->began) ? Done::Yes : Done::Failed;
 }
 
-Done finish(Gate* gate, const Fed& fed, const Frame* frame, PyObject* result) {
+// A call that was entered when other events were wanted is for somebody else: see `recall`.
+Done send_at_return(Gate* gate, const std::shared_ptr<const Fed>& fed, const Frame* frame, PyObject* result) {
     const auto found = gate->calls.find(frame);
-    if (found == gate->calls.end()) return Done::No;
-    Values taken = std::move(found->second);
-    gate->calls.erase(found);
-    return send_all(gate, taken, fed.after, result) && settle(gate) ? Done::Yes : Done::Failed;
+    if (found == gate->calls.end() || found->second.fed != fed) return Done::No;
+    const Sending sending(gate);
+    if (const Done done = found->second.values.take_result(fed->after, result); done != Done::Yes) return done;
+    const Values taken = std::move(gate->calls.extract(frame).mapped().values);
+    return taken.send(fed->after, gate->began) ? Done::Yes : Done::Failed;
+}
+
+Done start(Gate* gate, const std::shared_ptr<const Fed>& fed, const Frame* frame) {
+    return settle(gate, send_at_start(gate, fed, frame));
+}
+
+Done finish(Gate* gate, const std::shared_ptr<const Fed>& fed, const Frame* frame, PyObject* result) {
+    return settle(gate, send_at_return(gate, fed, frame, result));
 }
 
 Done abandon(Gate* gate, const Frame* frame) {
@@ -229,7 +364,7 @@ PyObject* serve(Gate* gate, PyObject* const* args, Py_ssize_t count, PyObject* o
         if (now == Turn::Nobodys) Py_RETURN_NONE;
         const Frame* frame = current(args[0]);
         if (now == Turn::Ours && frame != nullptr) {
-            switch (work(*fed, frame)) {
+            switch (work(fed, frame)) {
                 case Done::Yes: Py_RETURN_NONE;
                 case Done::Failed: return nullptr;
                 case Done::No: break;
@@ -241,17 +376,17 @@ PyObject* serve(Gate* gate, PyObject* const* args, Py_ssize_t count, PyObject* o
 
 PyObject* started(PyObject* object, PyObject* const* args, Py_ssize_t count) {
     Gate* gate = as_gate(object);
-    return serve(gate, args, count, gate->started, [&](const Fed& fed, const Frame* frame) { return start(gate, fed, frame); });
+    return serve(gate, args, count, gate->started, [&](const auto& fed, const Frame* frame) { return start(gate, fed, frame); });
 }
 
 PyObject* returned(PyObject* object, PyObject* const* args, Py_ssize_t count) {
     Gate* gate = as_gate(object);
-    return serve(gate, args, count, gate->returned, [&](const Fed& fed, const Frame* frame) { return finish(gate, fed, frame, args[2]); });
+    return serve(gate, args, count, gate->returned, [&](const auto& fed, const Frame* frame) { return finish(gate, fed, frame, args[2]); });
 }
 
 PyObject* unwound(PyObject* object, PyObject* const* args, Py_ssize_t count) {
     Gate* gate = as_gate(object);
-    return serve(gate, args, count, gate->unwound, [&](const Fed&, const Frame* frame) { return abandon(gate, frame); });
+    return serve(gate, args, count, gate->unwound, [&](const auto&, const Frame* frame) { return abandon(gate, frame); });
 }
 
 #else
@@ -275,7 +410,7 @@ PyObject* event_name(int what) {
     return names[what];
 }
 
-Done trace_fed(Gate* gate, const Fed& fed, const Frame* frame, int what, PyObject* arg) {
+Done trace_fed(Gate* gate, const std::shared_ptr<const Fed>& fed, const Frame* frame, int what, PyObject* arg) {
     if (what == PyTrace_CALL) return start(gate, fed, frame);
     if (what != PyTrace_RETURN) return Done::Yes;
     return arg != nullptr ? finish(gate, fed, frame, arg) : abandon(gate, frame);
@@ -292,7 +427,7 @@ int trace(PyObject* object, PyFrameObject* frame, int what, PyObject* arg) {
     if (const auto fed = known.fed) {
         const Turn now = turn(gate);
         if (now == Turn::Nobodys) return 0;
-        if (now == Turn::Ours) done = trace_fed(gate, *fed, frame->f_frame, what, arg);
+        if (now == Turn::Ours) done = trace_fed(gate, fed, frame->f_frame, what, arg);
         if (done == Done::Failed) return -1;
         if (done == Done::Yes && !gate->stepping) return 0;
     }
@@ -325,15 +460,20 @@ bool read(std::vector<Feed>& feeds, PyObject* given) {
     if (!items) return false;
     std::size_t count = 0;
     for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(items.get()); ++k) {
-        PyObject *emit = nullptr, *sources = nullptr;
-        if (!PyArg_ParseTuple(PySequence_Fast_GET_ITEM(items.get(), k), "OO!", &emit, &PyTuple_Type, &sources)) return false;
+        PyObject *emit = nullptr, *sources = nullptr, *name = nullptr, *remember = nullptr;
+        if (!PyArg_ParseTuple(PySequence_Fast_GET_ITEM(items.get(), k), "OO!OO", &emit, &PyTuple_Type, &sources, &name, &remember)) return false;
         Feed feed;
+        if (remember != Py_None) feed.remember = Owned(Py_NewRef(remember));
         feed.emit = Owned(Py_NewRef(emit));
+        feed.name = Owned(Py_NewRef(name));
         feed.monitor = emission_of(emit).monitor;
         for (Py_ssize_t n = 0; n < PyTuple_GET_SIZE(sources); ++n) {
-            const long source = PyLong_AsLong(PyTuple_GET_ITEM(sources, n));
-            if (source == -1 && PyErr_Occurred() != nullptr) return false;
-            feed.sources.push_back(static_cast<int>(source));
+            PyObject *names = nullptr, *type = nullptr;
+            Source source;
+            if (!PyArg_ParseTuple(PyTuple_GET_ITEM(sources, n), "iO!Op", &source.argument, &PyTuple_Type, &names, &type, &source.shared)) return false;
+            for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(names); ++k) source.attributes.emplace_back(Py_NewRef(PyTuple_GET_ITEM(names, k)));
+            if (type != Py_None) source.type = Owned(Py_NewRef(type));
+            feed.sources.push_back(std::move(source));
         }
         count += feed.sources.size();
         feeds.push_back(std::move(feed));
@@ -373,6 +513,30 @@ PyObject* starve(PyObject* object, PyObject* code) {
     Py_RETURN_NONE;
 }
 
+PyObject* recall(PyObject* object, PyObject* frame) {
+    if (!PyFrame_Check(frame)) return PyErr_Format(PyExc_TypeError, "a frame is needed");
+    const auto gone = as_gate(object)->calls.extract(reinterpret_cast<PyFrameObject*>(frame)->f_frame);
+    if (gone.empty()) return PyList_New(0);
+    return gone.mapped().values.list(gone.mapped().fed->after).release();
+}
+
+bool others(const Gate* gate) {
+    const unsigned long here = PyThread_get_thread_ident();
+    return (gate->sender != 0 && gate->sender != here) || (gate->pending != 0 && gate->pending != here);
+}
+
+PyObject* others(PyObject* object, PyObject*) { return PyBool_FromLong(others(as_gate(object))); }
+
+PyObject* wait(PyObject* object, PyObject*) {
+    while (others(as_gate(object))) as_gate(object)->queue.wait();
+    Py_RETURN_NONE;
+}
+
+PyObject* settled(PyObject* object, PyObject*) {
+    settled(as_gate(object));
+    Py_RETURN_NONE;
+}
+
 PyObject* ignore(PyObject* object, PyObject* args) {
     PyObject* code = nullptr;
     int wanted = 0;
@@ -395,6 +559,7 @@ PyObject* make(PyTypeObject* type, PyObject* args, PyObject* named) {
     new (&gate->known) decltype(gate->known)();
     forget_recent(gate);
     new (&gate->calls) decltype(gate->calls)();
+    new (&gate->queue) Queue();
     gate->started = Py_NewRef(functions[0]);
     gate->returned = Py_NewRef(functions[1]);
     gate->unwound = Py_NewRef(functions[2]);
@@ -410,9 +575,10 @@ int traverse(PyObject* object, visitproc visit, void* arg) {
     for (const auto& [code, known] : gate->known)
         if (known.fed)
             for (const auto* feeds : {&known.fed->before, &known.fed->after})
-                for (const Feed& each : *feeds) Py_VISIT(each.emit.get());
-    for (const auto& [frame, values] : gate->calls)
-        if (const int result = values.traverse(visit, arg)) return result;
+                for (const Feed& each : *feeds)
+                    for (const Owned* one : {&each.emit, &each.remember}) Py_VISIT(one->get());
+    for (const auto& [frame, call] : gate->calls)
+        if (const int result = call.values.traverse(visit, arg)) return result;
     return 0;
 }
 
@@ -432,6 +598,7 @@ void dealloc(PyObject* object) {
     Gate* gate = as_gate(object);
     std::destroy_at(&gate->known);
     std::destroy_at(&gate->calls);
+    std::destroy_at(&gate->queue);
     type->tp_free(object);
     Py_DECREF(type);
 }
@@ -449,13 +616,18 @@ PyMethodDef methods[] = {
     {"uninstall", uninstall, METH_NOARGS, "Trace this thread no more."},
     {"feed", feed, METH_VARARGS, "Send these events when some code starts, and when it returns."},
     {"starve", starve, METH_O, "Pass on what happens to some code."},
+    {"recall", recall, METH_O, "What was taken of a call that somebody else is told to return, which is forgotten here."},
+    {"others", others, METH_NOARGS, "Is an event of another thread being sent, or to stop the program?"},
+    {"wait", wait, METH_NOARGS, "Wait until there is none."},
+    {"settled", settled, METH_NOARGS, "The event that wanted the program to stop has stopped it."},
     {"ignore", ignore, METH_VARARGS, "Neither send nor pass on anything of some code, or do again."},
     {nullptr, nullptr, 0, nullptr},
 };
 
 PyMemberDef members[] = {
     {"holder", T_ULONG, offsetof(Gate, holder), 0, "The thread in which the debugger is at work, or 0."},
-    {"pending", T_BOOL, offsetof(Gate, pending), 0, "An event wants the program to stop."},
+    {"pending", T_ULONG, offsetof(Gate, pending), 0, "The thread whose event wants the program to stop, or 0."},
+    {"began", T_DOUBLE, offsetof(Gate, began), 0, "When the program began, by `time.monotonic`."},
     {"stepping", T_BOOL, offsetof(Gate, stepping), 0, "Everything is to be passed on."},
     {nullptr, 0, 0, 0, nullptr},
 };

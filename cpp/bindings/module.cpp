@@ -23,6 +23,7 @@
 #include "monitor.hpp"
 #include "ring.hpp"
 #include "standin.hpp"
+#include "noted.hpp"
 #include "replay.hpp"
 #include "symbolic.hpp"
 
@@ -39,6 +40,12 @@ using CodeArgs = std::tuple<nb::object, std::uint8_t, nb::dict>;
 [[noreturn]] void raise_python() { throw nb::python_error(); }
 
 PyObject* optional(const nb::object& object) { return object.is_none() ? nullptr : object.ptr(); }
+
+void listen(PyMonitor& self, const nb::object& change, const nb::object& unmatched, const std::vector<std::tuple<nb::bytes, nb::bytes>>& heeded) {
+    std::vector<std::pair<std::string, std::string>> states;
+    for (const auto& [left, entered] : heeded) states.emplace_back(std::string(left.c_str(), left.size()), std::string(entered.c_str(), entered.size()));
+    self.listen(optional(change), optional(unmatched), std::move(states));
+}
 
 void construct(PyMonitor* self, const std::vector<std::string>& parameters, const std::vector<std::string>& modes,
                const std::vector<EventArgs>& events, const std::vector<MachineArgs>& machines, const std::string& binding, bool connected,
@@ -383,7 +390,9 @@ NB_MODULE(_core, module) {
     add_rings(module);
     add_decentral(module);
     nb::class_<Checkpoint>(module, "Checkpoint");
-    nb::class_<PyMonitor>(module, "Monitor", nb::type_slots(gc_slots))
+    nb::class_<PyMonitor> monitor(module, "Monitor", nb::type_slots(gc_slots));
+    add_noted(monitor);
+    monitor
         .def("__init__", &construct, nb::kw_only(), nb::arg("parameters"), nb::arg("modes"), nb::arg("events"), nb::arg("machines"),
              nb::arg("binding"), nb::arg("connected"), nb::arg("immediate"), nb::arg("variables"), nb::arg("history"), nb::arg("per_thread"),
              nb::arg("synchronized"), nb::arg("decentralized"), nb::arg("report").none(), nb::arg("admit").none(), nb::arg("fork").none(),
@@ -413,8 +422,7 @@ NB_MODULE(_core, module) {
              nb::arg("slice"), nb::arg("state"))
         .def("occupied", &occupied)
         .def("use_names", [](PyMonitor& self, nb::dict names) { self.use_names(names.ptr()); }, nb::arg("names"))
-        .def("listen", [](PyMonitor& self, const nb::object& change, const nb::object& unmatched) { self.listen(optional(change), optional(unmatched)); },
-             nb::arg("change").none(), nb::arg("unmatched").none())
+        .def("listen", &listen, nb::arg("change").none(), nb::arg("unmatched").none(), nb::arg("heeded"))
         .def("checkpoint", &checkpoint)
         .def("rewind", &go_back, nb::arg("checkpoint"))
         .def("ignore", [](PyMonitor& self) { ++self.core().ignored; })

@@ -66,7 +66,7 @@ public:
     Stamp stamp() override {
         if (!known_) stamp_ = monitor_.here();
         known_ = true;
-        stamp_.time = when_.time;
+        if (when_.time_kind != Stamp::Time::None) stamp_.time = when_.time;
         return stamp_;
     }
     Stamp when() override { return when_; }
@@ -93,6 +93,8 @@ std::int64_t clock_now() {
     static const std::int64_t start = count(system_clock::now()) - count(steady_clock::now());
     return start + count(steady_clock::now());
 }
+
+double monotonic() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 void drop_all(std::vector<PyObject*>& objects) {
     std::vector<PyObject*> gone;
@@ -228,6 +230,8 @@ Stamp PyMonitor::now() const {
 
 Stamp PyMonitor::here() {
     Stamp stamp = now();
+    if (began_ && unit_ == 0) stamp.set_seconds(monotonic() - *began_);
+    if (numbers_ != nullptr) stamp.row = (*numbers_)();
     stamp.location = place_;
     if (place_ != 0) return stamp;
     const std::uint32_t* location = places_.here([&](const std::string& text) { return core_.location(text, false); });

@@ -9,6 +9,7 @@
 #include <Python.h>
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -46,6 +47,8 @@ struct Callbacks {
 struct Listeners {
     PyObject* change = nullptr;     // (property, before, after, transition, success, values, states, serials)
     PyObject* unmatched = nullptr;  // (event, values)
+    // By property, for each state whether `change` is told when it is left, and when it is entered; nothing: always.
+    std::vector<std::pair<std::string, std::string>> heeded;
 };
 
 struct Options {
@@ -165,7 +168,8 @@ public:
     void add_code(SpecCode code) { codes_.push_back(std::move(code)); }
     // Where names are looked up that are no variables: a dictionary.
     void use_names(PyObject* names);
-    void listen(PyObject* change, PyObject* unmatched);
+    // `heeded` is empty, or has a byte for each state of each property.
+    void listen(PyObject* change, PyObject* unmatched, std::vector<std::pair<std::string, std::string>> heeded);
     bool put(std::uint64_t engine, InstanceRef instance, std::uint32_t state);
 
     // ---- going back ----
@@ -190,7 +194,11 @@ public:
     std::string save(std::uint64_t user) override;
     std::uint64_t load(const std::string& text) override;
     std::int32_t call(std::uint32_t code, std::uint64_t user, const Occasion* occasion) override;
-    bool wants_changes() const override { return listeners_.change != nullptr; }
+    bool wants_change(std::uint16_t property, std::uint32_t before, std::uint32_t after) const override {
+        if (listeners_.change == nullptr || property >= listeners_.heeded.size()) return listeners_.change != nullptr;
+        const auto& [left, entered] = listeners_.heeded[property];
+        return (before < left.size() && left[before] != 0) || (after < entered.size() && entered[after] != 0);
+    }
     void changed(Change&& change) override;
     void unmatched(const Occasion& occasion) override;
 
@@ -338,6 +346,8 @@ private:
 
     Places<std::uint32_t> places_;
     std::uint32_t place_ = 0;  // where events come from, if their source knows
+    const std::function<std::int64_t()>* numbers_ = nullptr;
+    std::optional<double> began_;
 
 public:
     // Objects of the last events are remembered with their slots. A monitor does without from its first event on only
@@ -345,17 +355,30 @@ public:
     bool caching() const { return recent_.on; }
     void set_caching(bool on) { recent_.on = on; }
     void look_beyond(std::string folder) { places_.look_beyond(std::move(folder)); }
-    // While one of these exists, events come from there; looking at the stack would take longer than all the rest.
+    // While one of these exists, events come from a place that is known (0: from the line that runs), as looking at the
+    // stack would take longer than all the rest; and those that a history has get a number from whoever gives some out,
+    // and a time in seconds since a moment of the clock that never goes back.
+    using Numbers = std::function<std::int64_t()>;
     class From {
     public:
-        From(PyMonitor& monitor, std::uint32_t place) : monitor_(monitor), before_(std::exchange(monitor.place_, place)) {}
-        ~From() { monitor_.place_ = before_; }
+        From(PyMonitor& monitor, std::uint32_t place, const Numbers* numbers, double began)
+            : monitor_(monitor),
+              place_(std::exchange(monitor.place_, place)),
+              numbers_(std::exchange(monitor.numbers_, numbers)),
+              began_(std::exchange(monitor.began_, began)) {}
+        ~From() {
+            monitor_.place_ = place_;
+            monitor_.numbers_ = numbers_;
+            monitor_.began_ = began_;
+        }
         From(const From&) = delete;
         From& operator=(const From&) = delete;
 
     private:
         PyMonitor& monitor_;
-        std::uint32_t before_;
+        std::uint32_t place_;
+        const Numbers* numbers_;
+        std::optional<double> began_;
     };
 
     Stamp here();       // the line of Python that is running

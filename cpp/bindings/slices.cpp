@@ -12,9 +12,10 @@ void PyMonitor::use_names(PyObject* names) {
     Py_XSETREF(names_, Py_NewRef(names));
 }
 
-void PyMonitor::listen(PyObject* change, PyObject* unmatched) {
+void PyMonitor::listen(PyObject* change, PyObject* unmatched, std::vector<std::pair<std::string, std::string>> heeded) {
     Py_XSETREF(listeners_.change, Py_XNewRef(change));
     Py_XSETREF(listeners_.unmatched, Py_XNewRef(unmatched));
+    listeners_.heeded = std::move(heeded);
 }
 
 std::size_t PyMonitor::values_of(const Occasion& occasion, PyObject** values) {

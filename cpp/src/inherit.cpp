@@ -440,7 +440,7 @@ void InheritEngine::advance(Forest& forest, Id id, const Choice& choice, Turn& t
 
     const EventId event = turn.occasion.event;
     if (history_.on()) slice[kPast] = history_.add(slice[kPast], event, turn.occasion.origin.stamp());
-    if (listener_.wants_changes())
+    if (listener_.wants_change(forest.property, before, after))
         turn.changes.push_back(
             {forest.property, before, after, choice.known->number, choice.success, ref(forest, id), report_values(forest, id)});
     const bool bound = program_.binding != Binding::Full || mask_of(forest, id) == program_.all();

@@ -40,7 +40,7 @@ public:
         }
         return -1;
     }
-    bool wants_changes() const override { return true; }
+    bool wants_change(std::uint16_t, std::uint32_t, std::uint32_t) const override { return true; }
     void changed(Change&& change) override { changes.push_back(std::move(change)); }
     void unmatched(const Occasion&) override { ++lost; }
 

@@ -1,6 +1,6 @@
 from collections.abc import Callable, Iterator, Sequence
-from types import CodeType
-from typing import Any, Literal, ParamSpec, TypeVar
+from types import CodeType, FrameType
+from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -60,6 +60,17 @@ class Monitor:
         is_source: bool,
         number: int,
     ) -> None: ...
+    def pass_over(self, event: int, count: int) -> None: ...
+    def take_noted(
+        self,
+        records: bytes,
+        kinds: Sequence[tuple[int, str, str | None] | None],
+        describe: Callable[[int], str | None],
+        clock: tuple[int, float, float],
+        first: int,
+    ) -> int: ...
+    @staticmethod
+    def ticks() -> int: ...
     def release(self, values: dict[int, object], thread: object) -> None: ...
     def run(
         self, data: object, source: str, first_row: int, skip_bad_rows: bool
@@ -69,7 +80,12 @@ class Monitor:
     def put(self, slice: Instance, state: int) -> bool: ...
     def occupied(self) -> tuple[bytes, ...]: ...
     def use_names(self, names: dict[str, Any]) -> None: ...
-    def listen(self, change: Callable[..., None] | None, unmatched: Callable[..., None] | None) -> None: ...
+    def listen(
+        self,
+        change: Callable[..., None] | None,
+        unmatched: Callable[..., None] | None,
+        heeded: Sequence[tuple[bytes, bytes]],
+    ) -> None: ...
     def checkpoint(self) -> Checkpoint: ...
     def rewind(self, checkpoint: Checkpoint) -> None: ...
     def ignore(self) -> None: ...
@@ -247,9 +263,13 @@ class Prepared:
 
 def replay(monitor: Monitor, prepared: Prepared, times: int) -> None: ...
 
+_Source: TypeAlias = tuple[int, tuple[str, ...], Callable[[Any], object] | None, bool]
+_Fed: TypeAlias = tuple[Callable[..., object], tuple[_Source, ...], object, Callable[..., int] | None]
+
 class Gate:
+    began: float
     holder: int
-    pending: bool
+    pending: int
     stepping: bool
     def __new__(
         cls,
@@ -267,11 +287,15 @@ class Gate:
     def feed(
         self,
         code: CodeType,
-        before: Sequence[tuple[Callable[..., object], tuple[int, ...]]],
-        after: Sequence[tuple[Callable[..., object], tuple[int, ...]]],
+        before: Sequence[_Fed],
+        after: Sequence[_Fed],
         /,
     ) -> None: ...
     def starve(self, code: CodeType, /) -> None: ...
+    def recall(self, frame: FrameType, /) -> list[tuple[Any, tuple[object, ...]]]: ...
+    def others(self) -> bool: ...
+    def wait(self) -> None: ...
+    def settled(self) -> None: ...
     def ignore(self, code: CodeType, wanted: bool, /) -> None: ...
 
 def use_knowledge_error(type: type[Exception]) -> None: ...

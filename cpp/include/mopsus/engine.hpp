@@ -81,9 +81,9 @@ public:
     // Code of a guarded machine. A guard answers 1 or 0 for the end to be taken, a block with a state; both with -1 if
     // they have no answer, as actions always do. The initialization of variables has no occasion.
     virtual std::int32_t call(std::uint32_t /*code*/, std::uint64_t /*user*/, const Occasion*) { return -1; }
-    // Of guarded machines, if anybody wants to know: every transition taken, and the events that nobody took. They come
+    // Of guarded machines, if anybody wants to know: transitions taken, and the events that nobody took. They come
     // before the reports of the event.
-    virtual bool wants_changes() const { return false; }
+    virtual bool wants_change(std::uint16_t /*property*/, std::uint32_t /*before*/, std::uint32_t /*after*/) const { return false; }
     virtual void changed(Change&& /*change*/) {}
     virtual void unmatched(const Occasion&) {}
     // The same word as text, and back, for snapshots.

@@ -2,6 +2,8 @@
 // asks the time or the data of, are asked for it.
 #pragma once
 
+#include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -17,6 +19,12 @@ struct Stamp {
     std::uint64_t time = 0;
     std::uint32_t location = 0;  // a number that the event source gives out; 0: unknown
     Time time_kind = Time::None;
+
+    // Microseconds are told, and nothing below.
+    void set_seconds(double seconds) {
+        time = std::bit_cast<std::uint64_t>(std::round(seconds * 1e6) / 1e6);
+        time_kind = Time::Float;
+    }
 };
 
 // The values of an event's fields. Who looks at one may replace a foreign term by what it is.

@@ -5,7 +5,7 @@ from mopsus.monitor.errors import ClosedError, MonitorError, ValuesError
 from mopsus.monitor.instance import Instance
 from mopsus.monitor.messages import MESSAGES
 from mopsus.monitor.monitor import Monitor, Stats
-from mopsus.monitor.slices import Slice
+from mopsus.monitor.slices import Slice, Standing
 
 __all__ = [
     "MESSAGES",
@@ -15,6 +15,7 @@ __all__ = [
     "Monitor",
     "MonitorError",
     "Slice",
+    "Standing",
     "Stats",
     "ValuesError",
 ]

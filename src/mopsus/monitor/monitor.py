@@ -8,7 +8,7 @@ import json
 import logging
 import traceback
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Literal, TypeAlias, TypeVar
@@ -19,6 +19,8 @@ from mopsus.logics.reset import may_reset
 from mopsus.model import (
     Change,
     GuardedMachine,
+    Machine,
+    Property,
     Scalar,
     Spec,
     SymbolicMachine,
@@ -34,13 +36,15 @@ from mopsus.monitor.errors import MonitorError, ValuesError
 from mopsus.monitor.instance import Instance
 from mopsus.monitor.plan import make_plan
 from mopsus.monitor.reading import bad_row, last_use, read_place, shown
-from mopsus.monitor.slices import Needs, Slice, read_binding, read_slices, table_state
+from mopsus.monitor.slices import Needs, Reader, Slice, Standing, read_binding
 from mopsus.monitor.symbolic import read_steps
 from mopsus.spec.program import is_end
 
 OnVerdict: TypeAlias = "Callable[[Verdict], object]"
 OnChange: TypeAlias = "Callable[[Change], object]"
 OnUnmatched: TypeAlias = "Callable[[str, Mapping[str, object]], object]"
+Heeded: TypeAlias = "Mapping[str, tuple[Collection[str], Collection[str]]]"
+"""By property: states that are left, states that are entered."""
 
 _T = TypeVar("_T")
 _SNAPSHOT_VERSION = 2
@@ -118,6 +122,7 @@ class Monitor:
         self._copies: Variables | None = None  # while a checkpoint is taken or put back
         self._initialized: dict[str, Any] | None = None  # for environments that are restored
         self._on_change: OnChange | None = None
+        self._heeded: Heeded | None = None
         self._on_unmatched: OnUnmatched | None = None
         self.on_fault: Callable[[BaseException], object] | None = None
         """Told of every error in code of the spec, which is logged otherwise."""
@@ -293,6 +298,17 @@ class Monitor:
         self._listen()
 
     @property
+    def heeded(self) -> Heeded | None:
+        """Of which transitions `on_change` is told: those that leave or enter one of these states; None: of all. What
+        it is not told of costs next to nothing."""
+        return self._heeded
+
+    @heeded.setter
+    def heeded(self, states: Heeded | None) -> None:
+        self._heeded = states
+        self._listen()
+
+    @property
     def on_unmatched(self) -> OnUnmatched | None:
         """Called with the name and values of every event that no slice of a guarded machine took."""
         return self._on_unmatched
@@ -309,14 +325,15 @@ class Monitor:
 
     def slices(self) -> list[Slice]:
         """Every slice, in the order in which they were made; of other machines, the instances that can still report."""
+        return self._reader().slices()
+
+    def standing(self) -> Standing:
+        """Where all slices are, for a glance at very many of them."""
+        return self._reader().standing()
+
+    def _reader(self) -> Reader:
         names = tuple(prop.name for prop in self.spec.properties)
-        if self._guarded:
-            return list(read_slices(self._core.slices(), names, self._machines, self._plan.parameters))
-        return [
-            Slice(name, read_binding(self._plan.parameters, values, kinds), table_state(machine, state), {})
-            for values, kinds, _, states in self._core.instances()
-            for name, machine, state in zip(names, self._machines, states, strict=True)
-        ]
+        return Reader(self._core, names, self._machines, self._plan.parameters)
 
     def put(self, slice: Slice, state: str) -> None:
         """Let a slice of a guarded machine be in this state from now on. Nothing runs, and nothing is reported."""
@@ -442,7 +459,15 @@ class Monitor:
         self._core.listen(
             self._changed if self._on_change is not None else None,
             self._unmatched if self._on_unmatched is not None else None,
+            [] if self._heeded is None else [*map(self._heeded_states, self.spec.properties, self._machines)],
         )
+
+    def _heeded_states(self, prop: Property, machine: Machine) -> tuple[bytes, bytes]:
+        """By the number of a state: is leaving it heeded, is entering it?"""
+        assert self._heeded is not None
+        left, entered = self._heeded.get(prop.name, ((), ()))
+        names = [state.name for state in machine.states] if isinstance(machine, GuardedMachine) else []
+        return bytes(name in left for name in names), bytes(name in entered for name in names)
 
     def _verdict_counts(self, core: Mapping[str, Any]) -> Counter[str]:
         counts = self._restored.copy()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from mopsus import _core
@@ -27,23 +28,76 @@ class Slice:
     reference: _core.Instance = field(default=(0, 0, 0, 0), repr=False)
 
 
-def read_slices(
-    rows: Iterable[_core.Slice], properties: tuple[str, ...], machines: tuple[Machine, ...], parameters: tuple[str, ...]
-) -> Iterator[Slice]:
-    """The slices of guarded machines, from what the core says of them; parents come first."""
-    known: dict[_core.Instance, Slice] = {}
-    for number, state, variables, values, kinds, _, reference, parent in rows:
-        machine = machines[number]
-        assert isinstance(machine, GuardedMachine)
-        known[reference] = Slice(
-            properties[number],
-            read_binding(parameters, values, kinds),
-            machine.states[state].name,
-            variables if variables is not None else {},
-            known[parent] if parent is not None else None,
-            reference,
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where all slices are, without making any of them: of very many, few are looked at one by one."""
+
+    places: dict[Hashable, Hashable]
+    """By slice, in the order in which they were made."""
+    states: Callable[[Any], Sequence[tuple[str, str]]]
+    """What a place means: names of properties, and of their states."""
+    take: Callable[[Collection[Hashable]], Mapping[Hashable, Sequence[Slice]]]
+    """Make some of the slices; where one stands for all properties, one for each."""
+
+
+class Reader:
+    """Slices, from what the core says of them."""
+
+    def __init__(
+        self,
+        core: _core.Monitor,
+        properties: tuple[str, ...],
+        machines: tuple[Machine, ...],
+        parameters: tuple[str, ...],
+    ) -> None:
+        self._core = core
+        self._properties, self._machines, self._parameters = properties, machines, parameters
+        self._guarded = isinstance(machines[0], GuardedMachine)
+
+    def slices(self) -> list[Slice]:
+        """All of them; of other machines than guarded ones, the instances that can still report."""
+        return self._read_guarded(self._core.slices()) if self._guarded else self._read(self._core.instances())
+
+    def standing(self) -> Standing:
+        """The same, for a glance."""
+        rows: list[Any]
+        if self._guarded:
+            rows, which, where = self._core.slices(), itemgetter(6), itemgetter(0, 1)
+            places = dict(zip(map(which, rows), map(where, rows), strict=True))
+            return Standing(
+                places,
+                lambda place: [(self._properties[place[0]], _state(self._machines[place[0]], place[1]))],
+                lambda wanted: {
+                    each.reference: [each] for each in self._read_guarded(row for row in rows if which(row) in wanted)
+                },
+            )
+        rows, which = self._core.instances(), itemgetter(2)
+        return Standing(
+            {serials: states for _, _, serials, states in rows},
+            lambda states: list(zip(self._properties, map(_state, self._machines, states), strict=True)),
+            lambda wanted: {which(row): self._read([row]) for row in rows if which(row) in wanted},
         )
-        yield known[reference]
+
+    def _read_guarded(self, rows: Iterable[_core.Slice]) -> list[Slice]:
+        """Parents come first, if they are among them."""
+        known: dict[_core.Instance, Slice] = {}
+        for number, state, variables, values, kinds, _, reference, parent in rows:
+            known[reference] = Slice(
+                self._properties[number],
+                read_binding(self._parameters, values, kinds),
+                _state(self._machines[number], state),
+                variables if variables is not None else {},
+                known.get(parent) if parent is not None else None,
+                reference,
+            )
+        return list(known.values())
+
+    def _read(self, rows: Iterable[Any]) -> list[Slice]:
+        return [
+            Slice(name, read_binding(self._parameters, values, kinds), _state(machine, state), {})
+            for values, kinds, _, states in rows
+            for name, machine, state in zip(self._properties, self._machines, states, strict=True)
+        ]
 
 
 def read_binding(parameters: tuple[str, ...], values: tuple[Any, ...], kinds: str) -> dict[str, Any]:
@@ -104,8 +158,10 @@ def _heeded(machine: TableMachine, state: int) -> frozenset[str]:
     )
 
 
-def table_state(machine: Machine, state: int | bool | None) -> str:
-    """Where an instance of another machine stands, in words."""
+def _state(machine: Machine, state: int | bool | None) -> str:
+    """Where an instance stands, in words."""
+    if isinstance(machine, GuardedMachine) and state is not None:
+        return machine.states[state].name
     if isinstance(machine, TableMachine) and state is not None:
         return machine.names[state]
     return "" if state is None else "holds" if state else "does not hold"
