@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 import pytest
 
-PATIENCE_S = 60
+PATIENCE_S = 120
 """How long something may take to appear before a test gives up: a bound on failure, not a wait."""
 
 _POLL = """new Promise((resolve) => {
@@ -100,6 +100,13 @@ class Tab:
         for kind in ("keyDown", "keyUp"):
             more = {"text": text} if text and kind == "keyDown" else {}
             self._call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, **more)
+
+    def prefer(self, scheme):
+        """Be a browser whose user prefers the `dark` or the `light`."""
+        self._call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+
+    def resize(self, width, height):
+        self._call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
 
     def screenshot(self, path):
         path.write_bytes(base64.b64decode(self._call("Page.captureScreenshot", format="png")["data"]))

@@ -34,12 +34,13 @@ def apply_theme() -> None:
     ui.add_css(_STYLE)
 
 
-def top_bar(*words: str) -> None:
+def top_bar(*words: str) -> ui.header:
     """The bar at the top: the name, and what the page is about."""
-    with ui.header().classes("items-center gap-3 py-2"):
+    with ui.header().classes("items-center gap-3 py-2") as bar:
         ui.label("Mopsus").classes("text-lg font-bold")
         for word in words:
             ui.label(word).classes("opacity-80")
+    return bar
 
 
 class VerdictChip:

@@ -1,0 +1,69 @@
+"""The debugger, as far as a view knows it: the last picture that came, what was refused, and whether it is still there.
+
+A thread reads the socket; pages look at what has come when they have time for it, so that a fast debugger cannot flood
+a slow browser.
+"""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections import deque
+from contextlib import suppress
+
+from mopsus.interactive.live.picture import Course, Picture
+from mopsus.interactive.live.wire import FromView, Refused, Request, Wish, read_from_debugger, write_line
+
+OLD_S = 0.5
+"""A picture of a program that runs is old after that."""
+PATIENCE_S = 5.0
+"""A debugger that does not answer has something else to do; it is not asked again before."""
+MOST_REFUSALS = 20
+"""Kept for pages that have not shown them yet."""
+
+
+class Connection:
+    """The socket to a debugger."""
+
+    def __init__(self, line: socket.socket) -> None:
+        self.picture: Picture | None = None
+        """The last one that came."""
+        self.gone = threading.Event()
+        """The debugger has ended: no more pictures will come."""
+        self.refusals: deque[tuple[int, Refused]] = deque(maxlen=MOST_REFUSALS)
+        """What the debugger refused, counted from 1."""
+        self._line = line
+        self._refused = 0
+        self._next_look = 0.0
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def ask(self, wish: Wish, number: int | None = None) -> None:
+        """Ask the debugger for something. The answer is a picture, or a refusal."""
+        self.send(Request(wish, number))
+
+    def keep_up(self) -> None:
+        """Ask for a picture, if the last one is old. Somebody looks, and a program that runs may have gone on without a
+        word: a debugger says nothing while it waits for its program."""
+        picture = self.picture
+        if picture is not None and picture.program.course is not Course.STOPPED and time.monotonic() >= self._next_look:
+            self._next_look = time.monotonic() + PATIENCE_S
+            self.ask(Wish.LOOK)
+
+    def send(self, message: FromView) -> None:
+        """Tell the debugger; it does not matter any more if it is gone."""
+        with suppress(OSError):
+            self._line.sendall(write_line(message))
+
+    def _read(self) -> None:
+        # It ends abruptly if the debugger was killed in the middle of a line.
+        with suppress(OSError, ValueError), self._line.makefile("rb") as lines:
+            for line in lines:
+                message = read_from_debugger(line)
+                if isinstance(message, Picture):
+                    self.picture = message
+                    self._next_look = time.monotonic() + OLD_S
+                else:
+                    self._refused += 1
+                    self.refusals.append((self._refused, message))
+        self.gone.set()
