@@ -29,6 +29,7 @@ COMMANDS = (
     "check",
     "watch",
     "debug",
+    "dap",
     "component",
     "simulate",
     "fmt",

@@ -1,0 +1,1 @@
+"""Programs under GDB, for an editor: this runs inside GDB."""

@@ -1,0 +1,101 @@
+"""What an editor's `launch` or `attach` asks for, as the set-up of a session."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from mopsus.interactive.dap.arguments import Arguments, RequestError
+from mopsus.interactive.setup import Setup, Watched
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A session to be: the set-up, and what the process needs in which it runs."""
+
+    setup: Setup
+    folder: str
+    environment: Mapping[str, str | None] = field(default_factory=dict)
+    """None: the variable is not to be there."""
+    debugger: str | None = None
+    input: str | None = None
+    """The file that the program reads as its standard input; None: there is none."""
+
+    @property
+    def attaches(self) -> bool:
+        return self.setup.process is not None
+
+
+def read_launch(arguments: Arguments, *, attach: bool) -> Launch:
+    """Everything is checked, as far as that is possible before anything runs."""
+    folder = os.path.abspath(arguments.maybe_text("cwd") or os.getcwd())
+    if not os.path.isdir(folder):
+        raise RequestError(f"`cwd`: there is no folder {folder}")
+    setup = Setup(
+        tuple(_watched(each, folder, arguments, at) for at, each in enumerate(arguments.items("properties"))),
+        () if attach else _program(arguments, folder),
+        process=_process(arguments) if attach else None,
+        history=arguments.maybe_number("history") or 32,
+        allow_code=arguments.flag("allowCode", True),
+        hooks=arguments.flag("hooks", True),
+        stop_on_entry=arguments.flag("stopOnEntry"),
+        graph=arguments.flag("graph"),
+        python=sys.executable,
+    )
+    given = None if attach else _file(arguments.maybe_text("stdin"), folder, "stdin")
+    return Launch(setup, folder, _environment(arguments), arguments.maybe_text("debugger"), given)
+
+
+def _program(arguments: Arguments, folder: str) -> tuple[str, ...]:
+    module, program = arguments.maybe_text("module"), arguments.maybe_text("program")
+    given = tuple(arguments.texts("args"))
+    if (module is None) == (program is None):
+        raise RequestError("one of `program` and `module` must be given", hint="see the page on editors")
+    if module is not None:
+        return ("-m", module, *given)
+    path = Path(folder, program or "").expanduser()
+    return (str(path) if path.exists() else program or "", *given)
+
+
+def _process(arguments: Arguments) -> int:
+    """Editors that let people choose a process give its number as a text."""
+    given = arguments.anything("pid")
+    if isinstance(given, str) and given.isdecimal():
+        return int(given)
+    return arguments.number("pid")
+
+
+def _watched(given: object, folder: str, arguments: Arguments, at: int) -> Watched:
+    """A file, or an object that says more of it; what is given for all holds where it says nothing."""
+    place = f"properties[{at}]"
+    own = Arguments({"file": given} if isinstance(given, str) else given, place)
+
+    def file(name: str, text: str | None) -> str | None:
+        return _file(text, folder, f"{place}.{name}")
+
+    return Watched(
+        file("file", own.text("file")) or "",
+        file("scenario", own.maybe_text("scenario") or arguments.maybe_text("scenario")),
+        file("functions", own.maybe_text("functions") or arguments.maybe_text("functions")),
+        own.flag("quiet", arguments.flag("quiet")),
+    )
+
+
+def _file(text: str | None, folder: str, place: str) -> str | None:
+    if text is None:
+        return None
+    path = Path(folder, text).expanduser()
+    if not path.is_file():
+        raise RequestError(f"`{place}`: there is no file {path}")
+    return str(path)
+
+
+def _environment(arguments: Arguments) -> dict[str, str | None]:
+    found = arguments.table("env")
+    for name, value in found.items():
+        if value is not None and not isinstance(value, str):
+            raise RequestError(f"`env.{name}` must be a text, or null to leave it out")
+    return dict(found)

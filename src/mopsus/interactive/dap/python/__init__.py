@@ -1,0 +1,1 @@
+"""The debug adapter's side in the process of a Python program."""
