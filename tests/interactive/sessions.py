@@ -17,18 +17,20 @@ def make(
     scenario: str | None = None,
     functions: dict[str, Any] | None = None,
     quiet: bool = True,
+    kind: type[ToyDebugger] = ToyDebugger,
     **options: Any,
-) -> tuple[Session, ToyDebugger]:
-    """A session that has not started, with a monitor for each property."""
-    debugger = ToyDebugger(program)
-    session = debugger.driver = Session(debugger, **options)
+) -> tuple[Session, Any]:
+    """A session that has not started, with a monitor for each property, and its debugger."""
+    debugger = kind(program)
+    session = Session(debugger, **options)
+    debugger.driver = session
     for text in properties:
         for spec in mopsus.parse(text).values():
             session.add(spec, None if scenario is None else parse_scenario(scenario, "s.scn"), functions, quiet)
     return session, debugger
 
 
-def start(*given: Any, **options: Any) -> tuple[Session, ToyDebugger]:
+def start(*given: Any, **options: Any) -> tuple[Session, Any]:
     """A session whose monitors have started; the program has not."""
     session, debugger = make(*given, **options)
     session.start()

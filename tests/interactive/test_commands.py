@@ -117,7 +117,7 @@ def test_a_group_of_commands_runs_at_its_end(files):
 
 
 def test_the_graph_and_the_help_are_text(files):
-    session, debugger = session_of(f"load-property {files / 'twice.mop'}", "show-graph")
+    session, debugger = session_of(f"load-property {files / 'twice.mop'}", "show-graph text")
     text = "\n".join(debugger.lines)
     assert "2 states, starts in init" in text
     debugger.lines.clear()

@@ -41,3 +41,11 @@ def test_addresses_are_shown_as_such_wherever_a_parameter_is_one():
     assert show_binding(shown.binding) == "queue=0x1"
     assert show_binding(shown.witness[0].binding) == "queue=0x1, place=0x6000"
     assert shown.binding == {"queue": 1}
+
+
+def test_a_number_is_no_address_because_another_event_has_one():
+    memory = Remembered()
+    numbers = [memory.add(("queue",), (value,), 1) for value in (1, Address(1), 1)]
+    shown = memory.complete(verdict(*numbers))
+    assert show_binding(shown.binding) == "queue=1"
+    assert [show_binding(event.binding) for event in shown.witness] == ["queue=1", "queue=0x1", "queue=1"]

@@ -247,11 +247,14 @@ class ToyDebugger(Debugger):
         assert place is not None
         self._told = developer
         self._handled.update([place, *developer])
-        self.hits += 1
         try:
-            return self.driver.reached(place, self._reader(place))
+            return self._reach(place)
         finally:
             self._told = []
+
+    def _reach(self, place: Place) -> bool:
+        self.hits += 1
+        return self.driver.reached(place, self._reader(place))
 
     def _reader(self, place: Place) -> Callable[[Reading], object]:
         known: dict[Reading, object] = {}

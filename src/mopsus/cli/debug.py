@@ -61,6 +61,23 @@ def debug(
     debugger: Annotated[
         str | None, typer.Option("--debugger", help="`gdb` or `python`, if detection errs.", metavar="NAME")
     ] = None,
+    hooks: Annotated[
+        bool,
+        typer.Option(
+            help="Step quiet properties inside of the program, where that can be done, instead of stopping it at "
+            "each event."
+        ),
+    ] = True,
+    graph: Annotated[
+        bool,
+        typer.Option(
+            "--graph",
+            help="Show the properties in the browser: states, transitions, slices and events, as the program runs.",
+        ),
+    ] = False,
+    text_graph: Annotated[
+        bool, typer.Option("--text-graph", help="Draw the properties in the terminal, at every stop.")
+    ] = False,
     record: Annotated[
         Path | None,
         typer.Option(
@@ -95,7 +112,8 @@ def debug(
     from mopsus.interactive.backends import choose
     from mopsus.report import Options
 
-    setup = _setup(program or (), prop or (), scenario, functions, batch, process, record, history, not no_code)
+    setup = _setup(program or (), prop or (), scenario, functions, batch, process, record, history, not no_code, hooks)
+    setup = replace(setup, graph=graph, text_graph=text_graph, python=sys.executable)
     loaded = load_specs([Path(each.file) for each in setup.properties])
     _check_scenarios(setup)
     backend = choose(setup, debugger)
@@ -129,6 +147,7 @@ def _setup(
     record: Path | None,
     history: int,
     allow_code: bool,
+    hooks: bool,
 ) -> Setup:
     from mopsus.interactive.setup import Setup
 
@@ -149,6 +168,7 @@ def _setup(
         history=history,
         record=None if record is None else str(record.absolute()),
         allow_code=allow_code,
+        hooks=hooks,
     )
 
 

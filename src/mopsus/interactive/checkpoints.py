@@ -65,6 +65,7 @@ class Checkpoints:
                     watch.rewind(saved, mark)
             session.instrument()
         session.came_back(checkpoint.waiting)
+        session.live.went_back(number)
         session.tell(f"Back at {telling.checkpoint_line(checkpoint)}.")
 
     def discard(self, number: int) -> None:
@@ -87,6 +88,7 @@ class Checkpoints:
                 if watch.scenario is not None
             },
             "course": session.course(),
+            "live": session.live.lasting(),
         }
 
     def regain(self, lasting: dict[str, Any], number: int, *, passing: bool) -> None:
@@ -106,6 +108,8 @@ class Checkpoints:
             if watch.scenario is not None and watch.number in lasting["scenarios"]:
                 watch.scenario.regain(*lasting["scenarios"][watch.number])
         session.take_course(lasting["course"], passing)
+        session.live.regain(lasting["live"])
+        session.live.went_back(number)
         session.tell(f"Back at {telling.checkpoint_line(self._find(number))}.")
 
     def handle(self, number: int) -> Checkpoint:

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from mopsus.interactive import telling
 from mopsus.interactive.messages import CommandError, MonitorError
-from mopsus.interactive.prepare import load_functions, load_property, read_scenario
-from mopsus.logics.machines.draw import draw
+from mopsus.interactive.prepare import load_functions, load_property, read_scenario, show_view
 
 if TYPE_CHECKING:
     from mopsus.interactive.session import Session
@@ -141,10 +140,14 @@ def _load_scenario(session: Session, words: list[str]) -> None:
     session.use_scenario(_watch(session, number), read_scenario(session, words[0]))
 
 
-def _show_graph(session: Session, _: list[str]) -> None:
+def _show_graph(session: Session, words: list[str]) -> None:
+    if not words:
+        show_view(session)
+        return
+    if words != ["text"]:
+        raise CommandError(f"`verde show-graph` does not take `{words[0]}`", hint="write `verde show-graph [text]`")
     watch = _watch(session, _current(session))
-    for declared in watch.spec.properties:
-        session.tell(draw(watch.machine(declared.name), "text", declared.name).rstrip())
+    session.tell(session.live.draw(watch.number))
     session.tell(telling.current_state(watch))
 
 
@@ -165,6 +168,15 @@ def _exec(session: Session, words: list[str]) -> None:
         session.tell("{" + ", ".join(sorted(map(repr, result))) + "}")
     elif result is not None:
         session.tell(repr(result))
+
+
+def _hooks(session: Session, _: list[str]) -> None:
+    for watch in session.watches:
+        if (reason := session.why_told(watch)) is not None:
+            session.tell(f"monitor #{watch.number} {watch.spec.name}: the program stops for each event: {reason}")
+    for place, why in sorted(session.debugger.inside().items(), key=lambda item: (item[0].what, item[0].after)):
+        how = "stepped inside of the program" if why is None else f"the program stops for each event: {why}"
+        session.tell(f"{'after ' if place.after else ''}{place.what}: {how}")
 
 
 # ---- the course of things
@@ -226,7 +238,8 @@ _TABLE = (
     Command("load-scenario", "load-scenario FILE", "what to do when its states change", _load_scenario, 1, 1),
     Command("run", "run", "start the monitors, not the program", _run),
     Command("run-with-program", "run-with-program", "start the monitors, and let the program run", _run_with_program),
-    Command("show-graph", "show-graph", "the states of the current monitor's property", _show_graph),
+    Command("show-graph", "show-graph [text]", "a live view in the browser; `text`: the monitor here", _show_graph, 1),
+    Command("hooks", "hooks", "which events are stepped inside of the program, and why others are not", _hooks),
     Command("checkpoint", "checkpoint", "save the program and all monitors", _checkpoint),
     Command("checkpoint-restart", "checkpoint-restart N", "go back to a checkpoint", _checkpoint_restart, 1, 1),
     Command("restore-checkpoint", "restore-checkpoint N", "the same", _checkpoint_restart, 1, 1),

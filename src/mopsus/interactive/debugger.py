@@ -10,10 +10,11 @@ debugger's affair; the debugger only says whether one of them stops the program 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from mopsus.interactive.stepper import Stepped
 from mopsus.model import MopsusError, Place, Reading
 
 
@@ -45,8 +46,20 @@ class Where:
     time: float
 
 
-Feed = tuple[Callable[..., object], Sequence[Reading]]
-"""An event of a monitor, as a call with the values of readings."""
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """An event of a monitor, as a call with the values of readings."""
+
+    send: Callable[..., object]
+    readings: Sequence[Reading]
+    remember: Callable[..., int] | None
+    """If it carries more than parameters: called with all its values, keeps them for whoever reads a witness, and gives
+    the number of the event."""
+    event: int
+    """Its number among those of the monitor."""
+    stepped: Stepped | None
+    """The monitor, if it can be stepped elsewhere."""
+
 
 Read = Callable[[Reading], object]
 """Gives the value of a reading at a hit: a Python value, or an `Unavailable`. Each reading is evaluated once for a
@@ -95,15 +108,21 @@ class Debugger(ABC):
     def clear_point(self, place: Place) -> None:
         """From now on, do not: no trap stays in the program for it."""
 
-    feeds = False
-    """Can it send events by itself? If so, monitors that only have to be told of events want all their points, always,
-    so that nobody has to be asked which they need after each."""
+    def can_feed(self, stepped: Callable[[], Stepped | None]) -> bool:
+        """Can it send the events of a monitor by itself, if the monitor can be stepped like this? Then one that only
+        has to be told of events wants all its points, always, so that nobody has to be asked which it needs after
+        each."""
+        return False
 
     def feed(self, place: Place, events: Sequence[Feed]) -> None:
         """At this place, which has a point, nobody wants to know of anything but these events. Instead of telling the
         driver, the debugger may make these calls, in this order, by the quickest way that it has. If one of them asks
         it to `stop_soon`, it stops there. `clear_point` ends this, too."""
         raise NotImplementedError  # by a debugger that does not feed
+
+    def inside(self) -> Mapping[Place, str | None]:
+        """Of each place that it feeds: None if events are stepped inside of the program there, else why not."""
+        return {}
 
     @abstractmethod
     def known(self, place: Place) -> str | None:

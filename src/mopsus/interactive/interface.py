@@ -33,12 +33,13 @@ class MonitorInterface:
 
     def get_current_states(self) -> set[str]:
         """The states that its slices are in."""
-        return {each.state for each in self.get_slices()}
+        return {each.state for each in self._watch.monitor.slices()}
 
     def set_current_state(self, state: str) -> None:
         """Put the slice without parameters into a state, whatever led there."""
         self._known(state)
         self._watch.monitor.put(self._slice(None), state)
+        self._watch.moved()
         self._session.instrument()
 
     def print_monitor_state(self) -> None:
@@ -49,27 +50,28 @@ class MonitorInterface:
 
     def get_slices(self) -> list[Slice]:
         """The instances."""
+        self._watch.lent = True
         return self._watch.monitor.slices()
 
     def get_slice_bindings(self) -> list[dict[str, object]]:
         """The values of the parameters of each instance."""
-        return [dict(each.binding) for each in self.get_slices()]
+        return [dict(each.binding) for each in self._watch.monitor.slices()]
 
     def get_env(self, s: Slice | int | None = None) -> dict[str, Any]:
         """The variables of a slice; changes are its own."""
-        environment: dict[str, Any] = self._slice(s).environment
-        return environment
+        self._watch.lent = True
+        return self._variables(s)
 
     get_env_dict = get_env
 
     def get_env_keys(self, s: Slice | int | None = None, as_iterator: bool = True) -> Iterator[str] | list[str]:
         """The names of the variables of a slice."""
-        names = list(self.get_env(s))
+        names = list(self._variables(s))
         return iter(names) if as_iterator else names
 
     def get_env_value(self, s: Slice | int | None, key: str) -> object:
         """One variable; `MonitorError` if there is none of that name."""
-        environment = self.get_env(s)
+        environment = self._variables(s)
         if key not in environment:
             known = ", ".join(environment) or "nothing"
             raise MonitorError(f"there is no variable `{key}`", hint=f"there is {known}")
@@ -77,13 +79,15 @@ class MonitorInterface:
 
     def set_env_value(self, s: Slice | int | None, key: str, value: object) -> None:
         """Assign one variable."""
-        self.get_env(s)[key] = value
+        self._variables(s)[key] = value
+        self._watch.moved()
 
     def set_env_dict(self, s: Slice | int | None, new_env: Mapping[str, object]) -> None:
         """Replace all variables."""
-        environment = self.get_env(s)
+        environment = self._variables(s)
         environment.clear()
         environment.update(new_env)
+        self._watch.moved()
 
     def set_globals(self, g: dict[str, Any]) -> None:
         """Where the names of functions are looked up."""
@@ -164,8 +168,12 @@ class MonitorInterface:
             raise MonitorError(f"there is no event type `{kind}`", hint=f"there are {', '.join(EVENT_TYPES)}")
         return self._callbacks[kind]
 
+    def _variables(self, s: Slice | int | None) -> dict[str, Any]:
+        variables: dict[str, Any] = self._slice(s).environment
+        return variables
+
     def _slice(self, s: Slice | int | None) -> Slice:
-        slices = self.get_slices()
+        slices = self._watch.monitor.slices()
         if isinstance(s, int):
             if not 0 <= s < len(slices):
                 raise MonitorError(f"there is no slice {s}", hint=f"there are {len(slices)}, counted from 0")

@@ -15,6 +15,8 @@ MESSAGES = {
     "DEBUG-008": "A `verde` command is not known, or was given what it does not take.",
     "DEBUG-009": "There is no such monitor, slice, state or variable.",
     "DEBUG-010": "There is no GDB, or it ended before it could say what became of the program.",
+    "DEBUG-011": "An editor asked for something that makes no sense, or not now.",
+    "DEBUG-012": "The live view cannot be shown.",
     "DEBUG-020": "A reaction of a scenario names a state that the property does not have, so it never runs.",
 }
 
@@ -35,3 +37,9 @@ class MonitorError(DebuggerError):
     """There is no such monitor, slice, state or variable."""
 
     code = "DEBUG-009"
+
+
+class ViewError(DebuggerError):
+    """The live view cannot be shown; the session goes on without."""
+
+    code = "DEBUG-012"

@@ -69,10 +69,11 @@ class Points:
             if place in new and place not in self._set:
                 self._place(place)
 
-    def feed(self, feeds: Callable[[Place], Sequence[Feed]]) -> None:
-        """From now on, this says which events the debugger may send by itself when it comes to a place."""
+    def feed(self, feeds: Callable[[Place], Sequence[Feed]], places: Iterable[Place]) -> None:
+        """From now on, this says which events the debugger may send by itself when it comes to a place, and something
+        else than before at these."""
         self._feeds = feeds
-        for place in list(self._set):
+        for place in self._set.intersection(places):
             if place in self._fed or feeds(place):
                 self._clear(place)
                 self._place(place)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,16 @@ def prepare(session: Session, setup: Setup) -> None:
     session.silent = setup.batch
     for each in setup.properties:
         load_property(session, each.file, each.functions, each.scenario, quiet=each.quiet or setup.batch)
+    live = session.live
+    live.title, live.python, live.in_terminal = shlex.join(setup.program), setup.python, setup.text_graph
+    if setup.graph:
+        show_view(session)
+
+
+def show_view(session: Session) -> None:
+    """Open the live view, and tell where it is."""
+    address = session.live.open()
+    session.debugger.write(f"The live view is at {address}")
 
 
 def load_property(

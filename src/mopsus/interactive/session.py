@@ -23,6 +23,7 @@ from mopsus.interactive.checkpoints import Checkpoints
 from mopsus.interactive.commands import Desk, run_command
 from mopsus.interactive.debugger import Debugger, Feed, PlaceError, Read, Where
 from mopsus.interactive.interface import MonitorInterface
+from mopsus.interactive.live.live import Live
 from mopsus.interactive.outcome import INTERRUPTION, Outcome, Stop
 from mopsus.interactive.points import Points
 from mopsus.interactive.scenario.engine import Engine
@@ -35,6 +36,8 @@ from mopsus.model.verdict import HISTORY
 from mopsus.spec import render
 
 END = Place(PlaceKind.END)
+MANY = 10_000
+"""Events of a monitor that were told one by one, after which it is said how to make that faster."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,8 @@ class Session(Voice):
         self.over = False
         """Has the program ended?"""
         self.waiting: list[Waiting] = []
+        self.returns = 0
+        """How often a checkpoint was restored."""
         self._record = record
         self._numbers = 0
         self._status: int | None = None
@@ -75,6 +80,10 @@ class Session(Voice):
         self._suspended: str | None = None
         self._stop: Stop | None = None
         self._told = True
+        self.told_verdicts: tuple[tuple[Watch, Verdict], ...] = ()
+        """Those that the last stop was for, each with its monitor."""
+        self.live = Live(self)
+        """Who looks at it all."""
         self._said: list[tuple[Watch, Verdict]] = []
         self._later: deque[Callable[[], object]] = deque()
         self._telling = False
@@ -96,7 +105,8 @@ class Session(Voice):
         watch = Watch(
             self.next_number() if number is None else number,
             spec,
-            self._verdict,
+            self.verdicts.append,
+            self._moved,
             lambda error: self.fault(error, f"property {spec.name}"),
             history=self.history,
             allow_code=self.allow_code,
@@ -135,7 +145,7 @@ class Session(Voice):
         if watch.scenario is not None:
             self.points.want(watch.scenario, ())
         watch.scenario = Engine(scenario, self, watch)
-        watch.attend()
+        watch.be_fed(False)
         for warning in scenario.unknown_states(watch.reachable()):
             self.warn(render(warning))
         if self.started and watch in self.watches:
@@ -150,7 +160,16 @@ class Session(Voice):
         self.started = True
         self._status, self._stop, self.over = None, None, False
         self.waiting.clear()
-        return self._begin(self.watches)
+        self.live.began()
+        staying = self._begin(self.watches)
+        if not staying:
+            self.live.goes_on()
+        return staying
+
+    @property
+    def status(self) -> int | None:
+        """What the program has ended with, if anybody knows."""
+        return self._status
 
     # ---- what the debugger tells
 
@@ -164,6 +183,7 @@ class Session(Voice):
         if self._told:  # otherwise another place at this very instruction has just stopped the program
             self._suspended = None
         self._arrive(place, read)
+        self.feed()
         if self._later:
             self._passing = True
             self.debugger.stop_soon()
@@ -172,9 +192,11 @@ class Session(Voice):
     def resuming(self) -> bool:
         """The developer wants the program to go on. True: it must not."""
         self._suspended = None
-        self.feed()
         self._settle()
+        self.feed()
         self._tell_stop()
+        if self._suspended is None:
+            self.live.goes_on()
         return self._suspended is not None
 
     def stopped(self) -> None:
@@ -184,6 +206,7 @@ class Session(Voice):
         self._work_off()
         if ours and self._suspended is None:
             self._settle()
+        self.feed()
         if ours and self._suspended is None:
             self.debugger.go_on()
         self._tell_stop()
@@ -214,10 +237,13 @@ class Session(Voice):
             self._settle()
         if not self.over and self._suspended is None:
             self.debugger.go_on()
+        if self.over:
+            self.live.ended(status)
         self._tell_stop()
 
     def came_back(self, waiting: Sequence[Waiting]) -> None:
         """The program is where it was at a checkpoint, and this still waits there."""
+        self.returns += 1
         self.waiting[:] = waiting
         self._status, self.over = None, False
 
@@ -227,6 +253,11 @@ class Session(Voice):
         """Stop the program at the place that is being told of."""
         if self._suspended is None:
             self._suspended, self._told = reason, False
+
+    @property
+    def suspended(self) -> str | None:
+        """Why a monitor or scenario keeps the program where it is; None if none does."""
+        return self._suspended
 
     def unsuspend(self) -> None:
         """Take that back."""
@@ -271,14 +302,22 @@ class Session(Voice):
 
     def feed(self) -> None:
         """Let the debugger send the events of those monitors by itself that need nothing else."""
-        if not self.debugger.feeds:
-            return
-        changed = [watch for watch in self.watches if watch.fed != watch.plain]
+        changed = [watch for watch in self.watches if watch.fed != self._can_be_fed(watch)]
         for watch in changed:
-            watch.be_fed(watch.plain)
+            watch.be_fed(not watch.fed)
         if changed:
             self.instrument()
-            self.points.feed(self._feeds)
+            self.points.feed(self._feeds, [place for watch in changed for place in watch.places])
+
+    def why_told(self, watch: Watch) -> str | None:
+        """Why each event of a monitor is told; None if the debugger may send them by itself."""
+        if (why := watch.why_not_fed) is not None:
+            return why
+        if self.debugger.can_feed(lambda: watch.stepped):
+            return None
+        if watch.stepped is None:
+            return watch.why_not_stepped
+        return "the debugger sends no events by itself"
 
     def instrument(self) -> None:
         """Set the points that the monitors need now, and no others."""
@@ -336,8 +375,7 @@ class Session(Voice):
             self.suspend(self._error)
 
     def _arrive(self, place: Place, read: Read, scenarios_done: bool = False) -> None:
-        self._telling = True
-        try:
+        with self._attending():
             if not scenarios_done:
                 for watch in self.watches:
                     if watch.scenario is not None:
@@ -346,12 +384,6 @@ class Session(Voice):
                     self.waiting.insert(0, Waiting(place, read, self.debugger.get_pc(), True))
                     return
             self._happen(place, read)
-        except KeyboardInterrupt:
-            self.suspend(INTERRUPTION)
-        except MopsusError as error:
-            self.warn(telling.error_text(error))
-        finally:
-            self._telling = False
 
     def _happen(self, place: Place, read: Read) -> None:
         """Deliver what monitors need here, set the points that they need then, let scenarios react."""
@@ -371,19 +403,32 @@ class Session(Voice):
             if watch.recorder is not None:
                 watch.recorder.write(arrival.event, values, where)
             watch.deliver(arrival, values, where)
+            if watch.told == MANY:
+                self._advise(watch, place)
             touched.setdefault(watch, []).extend(moves := watch.take_moves())
             watch.interface.applied(arrival.event, moves)
+            self.live.happened(watch, arrival.event, values, where, moves)
         self.instrument()
         for watch, moves in touched.items():
             if moves and not watch.quiet:
                 self.tell(telling.current_state(watch, moves))
-            self._react(watch, moves)
-            if watch.step_by_step:
-                self.suspend(f"a step of monitor #{watch.number}")
+            self._answer(watch, moves)
         if self._suspended is None or place == END:
-            for _, verdict in self._said:
-                self.tell(str(verdict))
-            self._said.clear()
+            self._tell_said()
+        self.live.glance()
+
+    def _advise(self, watch: Watch, place: Place) -> None:
+        if not self.debugger.can_feed(lambda: watch.stepped):
+            return
+        why = self.why_told(watch) or self.debugger.inside().get(place) or "others are told of them, too"
+        advice = "" if watch.quiet else "; `,quiet` behind the file of the property lets the program step them inside"
+        self.warn(f"{watch.spec.name}: {MANY:,} events have been told one by one, because {why}{advice}")
+
+    def _answer(self, watch: Watch, moves: Sequence[Move]) -> None:
+        """A monitor has got its events."""
+        self._react(watch, moves)
+        if watch.step_by_step:
+            self.suspend(f"a step of monitor #{watch.number}")
 
     def _react(self, watch: Watch, moves: Sequence[Move]) -> None:
         verdicts = watch.take_verdicts()
@@ -421,6 +466,19 @@ class Session(Voice):
         finally:
             self._telling = False
 
+    @contextmanager
+    def _attending(self) -> Iterator[None]:
+        """Something happens in the program: what goes wrong meanwhile is told, and the session goes on."""
+        self._telling = True
+        try:
+            yield
+        except KeyboardInterrupt:
+            self.suspend(INTERRUPTION)
+        except MopsusError as error:
+            self.warn(telling.error_text(error))
+        finally:
+            self._telling = False
+
     def _where(self, place: Place) -> Where:
         if place == END:
             return Where(None, None, None, self._time)
@@ -435,26 +493,41 @@ class Session(Voice):
         where = self.debugger.where()
         self._stop = Stop(self._suspended, where.location, tuple(self.debugger.backtrace()))
         said, self._said = self._said, []
+        self.told_verdicts = tuple(said)
         checkpoints = list(self.checkpoints)
         self.tell(telling.stop_text(self._suspended, where, said, self.watches, checkpoints, self.history))
+        self.live.stands()
 
-    def _verdict(self, verdict: Verdict) -> None:
-        self.verdicts.append(verdict)
-        if not self._telling and self.debugger.feeds:  # it has sent the event by itself
+    def _tell_said(self) -> None:
+        for _, verdict in self._said:
+            self.tell(str(verdict))
+        self._said.clear()
+
+    def _moved(self) -> None:
+        """A monitor did something that somebody may react to. If nothing is being told, the debugger has sent the event
+        by itself, and must stop for that."""
+        if not self._telling and self._react_to_fed not in self._later:
             self._passing = True
             self._later.append(self._react_to_fed)
             self.debugger.stop_soon()
 
     def _react_to_fed(self) -> None:
-        with self._busy():
+        with self._attending():
             for watch in self.watches:
-                self._react(watch, watch.take_moves())
+                if watch.stirred:
+                    self._answer(watch, watch.take_moves())
+            if self._suspended is None:
+                self._tell_said()
+            self.live.glance()
+
+    def _can_be_fed(self, watch: Watch) -> bool:
+        return watch.why_not_fed is None and self.debugger.can_feed(lambda: watch.stepped)
 
     def _feeds(self, place: Place) -> list[Feed]:
         """The events at a place, if there is nothing else to it."""
-        here = [watch for watch in self.watches if watch.at(place)]
+        here = [watch for watch in self.watches if place in watch.places]
         others = (watch.scenario for watch in self.watches if watch.scenario is not None)
-        if any(not watch.fed for watch in here) or any(
+        if any(not watch.fed or place in watch.crowded for watch in here) or any(
             point.place == place for scenario in others for point in scenario.points
         ):
             return []

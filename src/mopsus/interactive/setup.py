@@ -34,6 +34,23 @@ class Setup:
     outcome: str | None = None
     """Where to write what became of it, as JSON."""
     allow_code: bool = True
+    channel: int | None = None
+    """The descriptor of a line to an editor, which takes the place of the prompt."""
+    stop_on_entry: bool = False
+    """With an editor: stop where the program begins."""
+    hooks: bool = True
+    """Step monitors inside of the program where that can be done."""
+    graph: bool = False
+    """Show the live view."""
+    text_graph: bool = False
+    """Draw the properties in the terminal at every stop."""
+    python: str | None = None
+    """The interpreter that `mopsus debug` runs in, and with it the live view."""
+
+    @property
+    def has_prompt(self) -> bool:
+        """Does the developer sit at a prompt, in a terminal?"""
+        return not self.batch and self.channel is None
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))

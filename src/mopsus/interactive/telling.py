@@ -13,7 +13,7 @@ from mopsus.interactive.debugger import Where
 from mopsus.interactive.watch import Move, Watch
 from mopsus.model import Acceptance, MopsusError, Verdict, WitnessEvent
 from mopsus.model.text import printable, short_path, show_binding, show_place, show_value
-from mopsus.verdict import explain
+from mopsus.verdict import Explanation, explain
 
 _OURS = str(Path(__file__).parent)
 
@@ -92,14 +92,18 @@ def stop_text(
     for watch, verdict in verdicts:
         explained = explain(verdict, watch.machine(verdict.property), history, watch.spec)
         lines += [f"  {explained.message}"] if explained.message != reason else []
-        lines += _witness([step.event for step in explained.steps])
-        lines += [f"  {remark}" for remark in explained.remarks]
+        lines += explanation_lines(explained)
     lines += [f"  monitor #{watch.number} {states_line(watch)}" for watch in watches]
     lines += [f"  {checkpoint_line(each)}" for each in checkpoints]
     advice = "Go on, step, or look around as ever"
     if checkpoints:
         advice += f"; `verde checkpoint-restart {checkpoints[-1].number}` goes back"
     return "\n".join([*lines, f"{advice}; `verde help` lists the commands for monitors."])
+
+
+def explanation_lines(explained: Explanation) -> list[str]:
+    """The witness of a verdict, and what there is to remark."""
+    return [*_witness([step.event for step in explained.steps]), *(f"  {remark}" for remark in explained.remarks)]
 
 
 def _witness(events: Sequence[WitnessEvent]) -> list[str]:

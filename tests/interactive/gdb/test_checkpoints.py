@@ -116,6 +116,18 @@ def test_several_copies_each_bring_their_own_time_back_and_leave_no_process(coun
     assert said[-5:] == ["shown 4 6", "shown 2 1", "shown 3 3", "shown 3 3", "shown 2"]  # the program and b
 
 
+def test_a_ctrl_c_that_reached_a_copy_too_does_not_hurt_it(counting):
+    program, begin, _ = counting
+    copies = "python for pid in re.findall('^  .*process ([0-9]+)', gdb.execute('info checkpoints', False, True), re.M)"
+    said = run(
+        program, *begin, "save a", "continue", "python import os, re, signal",
+        f"{copies}: os.kill(int(pid), signal.SIGINT)", "back a", SHOW, "delete", "info signals SIGINT", "continue",
+    )  # fmt: skip
+    assert said == [
+        *("said 0", "said 1", "said 2", "shown 2 1", *(f"said {i}" for i in range(2, 6)), "exited with code 017")
+    ]
+
+
 def test_a_program_that_has_ended_comes_back(counting):
     program, begin, _ = counting
     said = run(

@@ -44,7 +44,7 @@ def test_feature_61_the_commands(files, prefix):
         "set-current 1",
         f"load-functions {files / 'names.py'}",
         "exec get_states",
-        "show-graph",
+        "show-graph text",
         "run",
         "cmd-group-begin",
         "exec set_quiet True",

@@ -96,6 +96,9 @@ class Logger:
 
     # ---- as `launch` sees it
 
+    def forked(self) -> None:
+        pass
+
     def start(self) -> None:
         self.debugger.start(vars(sys.modules["__main__"]))
 

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
 import gdb
 
-from mopsus.interactive.debugger import Debugger, DebuggerError, Driver, PlaceError, Read, Where
-from mopsus.interactive.gdb.calls import Calls
+from mopsus.interactive.debugger import Debugger, DebuggerError, Driver, Feed, PlaceError, Read, Where
+from mopsus.interactive.gdb.agent.agent import Agent
+from mopsus.interactive.gdb.agent.threads import stop_together
+from mopsus.interactive.gdb.calls import Calls, OpenCall
 from mopsus.interactive.gdb.catch import CAUGHT, catch_point, wrong_with_caught
 from mopsus.interactive.gdb.checkpoint import ProgramCheckpoints
 from mopsus.interactive.gdb.developer import DeveloperPoints
 from mopsus.interactive.gdb.interrupts import interrupts, uninterrupted
 from mopsus.interactive.gdb.places import wrong_with
 from mopsus.interactive.gdb.points import CodePoint, Point, ReturnPoint
-from mopsus.interactive.gdb.readings import forget_functions, program_counter
+from mopsus.interactive.gdb.readings import Hit, forget_functions, program_counter
 from mopsus.interactive.gdb.trap import Trap
 from mopsus.interactive.gdb.values import to_python
 from mopsus.interactive.gdb.watches import WatchPoint
+from mopsus.interactive.stepper import Stepped
 from mopsus.model import Place, PlaceKind, Reading
 
 _CALLERS = 5
@@ -30,13 +33,15 @@ _WATCHED = {PlaceKind.WRITE, PlaceKind.READ, PlaceKind.ACCESS, PlaceKind.UPDATE}
 
 
 class GdbDebugger(Debugger):
-    """The GDB that we run in. `driver` is told what happens; `warn` and `write` may be replaced."""
+    """The GDB that we run in. `driver` is told what happens; `tell`, `warn` and `write` may be replaced."""
 
     language = "c"
 
-    def __init__(self) -> None:
+    def __init__(self, *, hooks: bool = True) -> None:
+        """`hooks`: let an agent step monitors inside of the program, where it can."""
         self.driver: Driver | None = None
         self.warn: Callable[[str], None] = self.write
+        self.tell: Callable[[str], None] = self.write
         self.calls = Calls()
         self.checkpoints = ProgramCheckpoints()
         self._points: dict[Place, Point] = {}
@@ -48,6 +53,13 @@ class GdbDebugger(Debugger):
         self._stop_soon = False
         self._pause = False
         self._next: str | None = None
+        self._main: Trap | None = None
+        self._hooks = hooks
+        if hooks:
+            stop_together()
+        self._runs = False
+        self._said: set[tuple[str, str]] = set()
+        self.agent = Agent(self._code_point, self._await_return, self._located, self._elapsed)
         gdb.events.new_objfile.connect(lambda _: self._code_loaded())
 
     # ---- points
@@ -58,11 +70,37 @@ class GdbDebugger(Debugger):
             point = self._points[place] = self._make(place)
         point.enable(readings)
         self._set.add(place)
+        if isinstance(point, CodePoint | ReturnPoint):
+            self.agent.avoid([each.address for each in point.trap.locations])
 
     def clear_point(self, place: Place) -> None:
         if place in self._set:
+            self.agent.release(place)
             self._set.remove(place)
             self._points[place].disable()
+
+    def can_feed(self, stepped: Callable[[], Stepped | None]) -> bool:
+        return self._hooks and stepped() is not None
+
+    def feed(self, place: Place, events: Sequence[Feed]) -> None:
+        if place.kind is PlaceKind.CALL:
+            self.agent.feed(place, events)
+
+    def inside(self) -> Mapping[Place, str | None]:
+        return self.agent.inside()
+
+    def _code_point(self, place: Place) -> CodePoint | ReturnPoint:
+        point = self._points[place]
+        assert isinstance(point, CodePoint | ReturnPoint)
+        return point
+
+    def _await_return(self, place: Place, hit: Hit, address: int, stack: int) -> None:
+        """The agent leaves it to us to tell of a return, of which it has read all."""
+        self.calls.expect(OpenCall(self.agent, address, stack, lambda here: self._tell(place, hit, here)))
+
+    def _located(self, address: int) -> tuple[str | None, bool]:
+        location, _, foreign = _described(address)
+        return location, foreign
 
     def known(self, place: Place) -> str | None:
         return wrong_with_caught(place) if place.kind in CAUGHT else wrong_with(place)
@@ -80,7 +118,7 @@ class GdbDebugger(Debugger):
             if place.kind in CAUGHT:
                 return catch_point(place, self._tell)
             if place.kind is PlaceKind.CALL and place.after:
-                return ReturnPoint(place, self._tell, self.calls, self._warn)
+                return ReturnPoint(place, self._tell, self.calls, self.agent, self._warn)
             return CodePoint(place, self._tell)
         except gdb.error as error:
             raise PlaceError(f"{place.kind} {place.what}: {error}", hint="check its name") from error
@@ -89,6 +127,7 @@ class GdbDebugger(Debugger):
         """The program has reached a place: from within `stop` of a breakpoint of GDB's."""
         if self.driver is None or self.checkpoints.busy:
             return False
+        self.agent.drain()
         self._told, self._address = place, address
         try:
             stop = self.driver.reached(place, read)
@@ -98,9 +137,16 @@ class GdbDebugger(Debugger):
             interrupts.clear()
             self.write("interrupted")
             return True
+        if self._runs and self.agent.ready:
+            self._pause = True
         if self._pause and not (stop or self._stop_soon):
             self.go_on()
-        return stop or self._stop_soon or self._pause
+        stays = stop or self._stop_soon or self._pause
+        if not stays:
+            self.agent.refresh()
+            if self._runs:
+                self.agent.resume()
+        return stays
 
     def _warn(self, text: str) -> None:
         self.warn(text)
@@ -111,7 +157,7 @@ class GdbDebugger(Debugger):
         return uninterrupted(self._where)
 
     def _where(self) -> Where:
-        elapsed = round(time.monotonic() - self._began, 6)
+        elapsed = round(self._elapsed(), 6)
         thread = gdb.selected_thread()
         if thread is None:
             return Where(None, None, None, elapsed)
@@ -122,6 +168,9 @@ class GdbDebugger(Debugger):
         if foreign:
             location = _called_from() or location
         return Where(location, function, thread.num, elapsed)
+
+    def _elapsed(self) -> float:
+        return time.monotonic() - self._began
 
     def get(self, expression: str) -> object:
         return to_python(_evaluate(expression))
@@ -181,10 +230,64 @@ class GdbDebugger(Debugger):
         """If the driver is being told of a place: stop there, and go on."""
         self._pause = self.telling
 
-    def began(self) -> None:
-        """The program begins now."""
+    def began(self, whole: bool) -> None:
+        """The program begins now; see `about_to_run`."""
         self._began = time.monotonic()
+        self._runs = whole
         self._code_loaded()
+        self.agent.lift()  # out of the one that runs, which may stay: the developer is asked yet
+        self.agent.forget()
+        self.calls.clear()
+
+    def loaded(self) -> None:
+        """The program, perhaps another one now, is about to do something. Its `main` is where it is ready for a library
+        of ours."""
+        self.agent.check()
+        if self._main is None and self.agent.waits:
+            self._main = Trap("-function main", self._on_main)
+
+    def _on_main(self) -> bool:
+        """Stop for a moment, and go on."""
+        if self._main is not None:
+            self._main.discard()
+            self._main = None
+        if not self._runs or self.developer_stops_here():
+            return False
+        self.go_on()
+        return True
+
+    def about_to_run(self, whole: bool) -> None:
+        """The program will run, and has stopped so far: if `whole`, until something stops it."""
+        self._runs = whole
+        if not whole:
+            self.agent.refresh()
+            self.agent.rest()
+            return
+        self.agent.hide()
+        self.agent.settle()
+        self.agent.avoid(
+            [
+                each.address
+                for point in self._developer.points
+                if point.is_valid() and point.enabled
+                for each in point.locations
+            ]
+        )
+        self.agent.resume()
+        self._tell_of_traps()
+
+    def _tell_of_traps(self) -> None:
+        """Whoever expects hooks is told once where there is none."""
+        if self.agent.waits:
+            return
+        found = {(place.what, why) for place, why in self.inside().items() if why is not None}
+        for function, why in sorted(found - self._said):
+            self.tell(f"{function} is seen by traps, not by a hook: {why}")
+        self._said |= found
+
+    def about_to_leave(self) -> None:
+        """The program will go on without us, or end."""
+        self.agent.lift()
 
     def _code_loaded(self) -> None:
         Trap.loads += 1
@@ -197,14 +300,20 @@ class GdbDebugger(Debugger):
 
     def stopped(self) -> None:
         """The program has stopped: what was put off is done now."""
-        self._stop_soon = self._pause = False
+        self._stop_soon = self._pause = self._runs = False
+        self.agent.drain()
+        self.agent.count()
+        self.agent.expose()
         if self.driver is not None:
             self.driver.stopped()
 
     def ended(self, status: int | None) -> None:
         """The program is gone; points stay for another run."""
+        self.agent.drain()
+        self.agent.count()
+        self.agent.forget()
         self.calls.clear()
-        self._stop_soon = self._pause = False
+        self._stop_soon = self._pause = self._runs = False
         self._next = None
         if self.driver is not None:
             self.driver.ended(status)
@@ -235,10 +344,12 @@ class GdbDebugger(Debugger):
     # ---- checkpoints
 
     def checkpoint(self) -> object:
-        return self.checkpoints.take()
+        with self.agent.lifted():
+            return self.checkpoints.take()
 
     def restore(self, saved: object) -> None:
         self.checkpoints.restore(saved)
+        self.agent.restored()
         self.calls.clear()  # those that are open there are found when the points are set again
 
     def discard(self, saved: object) -> None:

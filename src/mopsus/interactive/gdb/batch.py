@@ -31,8 +31,6 @@ def run_batch(session: Session, course: Course, attached: bool) -> Outcome:
                 course.settle()
                 break
             return replace(session.outcome(), error=f"the program cannot be run: {error}")
-        except KeyboardInterrupt:  # which GDB itself heard, wherever the program is
-            return session.outcome(Stop(INTERRUPTION, None))
         command = ""
         if is_alive() and course.signal is not None:
             stop = _stop(session, INTERRUPTION if course.signal == "SIGINT" else f"signal {course.signal}")

@@ -50,13 +50,16 @@ class Calls:
         caller = _caller(frame)
         if caller is None:
             return False
-        call = OpenCall(owner, caller.pc(), _stack_pointer(caller), returned)
+        self.expect(OpenCall(owner, caller.pc(), _stack_pointer(caller), returned))
+        return True
+
+    def expect(self, call: OpenCall) -> None:
+        """A call of the selected thread will return."""
         if not self._leaving:
             self._leaving = [Trap(f"-function {name}", self._jumped) for name in _JUMPS]
             self._leaving.append(Trap(f"-function {_CATCH}", self._caught))
         self._open.setdefault(gdb.selected_thread().global_num, []).append(call)
         self._await(call.address)
-        return True
 
     def forget(self, owner: object) -> None:
         """Nobody waits for the returns of this owner any more."""

@@ -10,32 +10,50 @@ from typing import TYPE_CHECKING
 
 import gdb
 
+from mopsus.interactive.gdb.agent.frames import is_hook
+from mopsus.interactive.gdb.agent.threads import is_running
 from mopsus.interactive.gdb.developer import Hooks
 from mopsus.interactive.gdb.trap import Trap, sweep
 
 if TYPE_CHECKING:
     from mopsus.interactive.gdb.adapter import GdbDebugger
+    from mopsus.interactive.gdb.signals import Listener
     from mopsus.interactive.session import Session
 
 _WHOLE = {"continue", "run", "start", "starti", "signal", "jump"}
 """Commands of the developer's that mean: until something stops the program. The others mean a certain place."""
 
+_BY_LINES = {"step", "next", "finish", "until", "advance"}
+"""Commands that mean lines of the program, not instructions of whatever code."""
+_TO_ANOTHER = {"step", "next", "until"}
+"""Of these, those that go on until another line begins."""
+
 _FIRST = "__libc_start_main"
 """What the first instructions of a program call, in every C library."""
+
+Line = tuple[str, int]
+"""A file and the number of a line in it."""
 
 
 class Course:
     """Tells a session of the program's course, and lets the program run as the session asks for."""
 
-    def __init__(self, debugger: GdbDebugger, session: Session) -> None:
+    def __init__(self, debugger: GdbDebugger, session: Session, listener: Listener | None = None) -> None:
+        """`listener` has the signals that are meant for the session; None: there are none."""
         self._debugger = debugger
         self._session = session
+        self._listener = listener
         self._command = "run"
+        self._line: Line | None = None
+        self._leaving = False
+        self._arrived = False
+        """Is the last stop where a step ends, and nothing else?"""
         self._ran = False
         self._stopped = False
         self._silent = False
         self._ended: int | None = None
         self._loaded: Trap | None = None
+        self._is_new = False
         self._settling = False
         self.over = False
         """The program has ended, and the session does not know it yet."""
@@ -45,6 +63,17 @@ class Course:
         gdb.events.stop.connect(self._on_stop)
         gdb.events.exited.connect(self._on_exit)
         gdb.events.before_prompt.connect(lambda *_: self.settle())
+        gdb.events.gdb_exiting.connect(lambda _: self._debugger.about_to_leave())
+
+    @property
+    def busy(self) -> bool:
+        """Are we, or is GDB for us, in the midst of something?"""
+        return self._settling or self._debugger.telling or self._debugger.checkpoints.busy
+
+    @property
+    def unsettled(self) -> bool:
+        """Is it still open whether the program stays where it is?"""
+        return self.busy or self._stopped or self.over
 
     def settle(self) -> None:
         """Do what is to be done at a stop, as often as it lets the program run to another one."""
@@ -57,6 +86,8 @@ class Course:
                 self._settle_once()
         finally:
             self._settling = False
+            if self._listener is not None:
+                self._listener.release()
 
     def proceed(self, started: bool = False) -> None:
         """Let the program run if somebody asked for that. `started`: the monitors have just been started."""
@@ -67,6 +98,7 @@ class Course:
             self._ran = self._ran and not started
             command = "run"
         self._command = command
+        self._debugger.about_to_run(command in _WHOLE)
         gdb.execute(command)
         self.settle()
 
@@ -76,6 +108,7 @@ class Course:
             self._debugger.ended(self._ended)
             command = self._debugger.take_next()
             if command is not None and is_alive():  # a scenario has brought it back
+                self._debugger.about_to_run(True)
                 gdb.execute(command, to_string=self._session.silent)
             return
         self._stopped = False
@@ -84,7 +117,19 @@ class Course:
         if not is_alive():
             return
         if command is not None and self._command in _WHOLE:
+            self._debugger.about_to_run(command in _WHOLE)
             gdb.execute(command, to_string=self._session.silent)
+            return
+        if self._command in _BY_LINES and is_hook(gdb.newest_frame()):  # a step out of a call that a hook has made
+            gdb.execute("finish", to_string=True)
+            self._leaving = self._silent = True
+            return
+        left, self._leaving = self._leaving and self._arrived, False
+        if left and self._command in _TO_ANOTHER and not _begins_another(self._line):  # GDB would have gone on
+            self._line = _line()
+            self._debugger.about_to_run(False)
+            gdb.execute(self._command, to_string=True)
+            self._silent = True
             return
         if command is not None:
             self._debugger.write(f"`{self._command}` was interrupted for a scenario; the program stands here:")
@@ -94,13 +139,15 @@ class Course:
     def _beginning(self, command: str) -> None:
         """The program is about to be started, perhaps again."""
         self._refuse_while_telling(command)
+        self._hold_interrupts()
         self._command = command
         self._debugger.checkpoints.forget()
         self._session.checkpoints.forget()
-        self._debugger.began()
+        self._debugger.began(command in _WHOLE)
         if self._ran or not self._session.started:
             _stay_if(self._session.start())
         self._ran = True
+        self._is_new = True
         if self._loaded is None:
             self._loaded = Trap(f"-function {_FIRST}", self._on_loaded)
 
@@ -109,30 +156,39 @@ class Course:
         if self._debugger.telling:
             raise gdb.GdbError(f"`{command}` is not for code that handles an event: use after_breakpoint(…)")
 
+    def _hold_interrupts(self) -> None:
+        if self._listener is not None:
+            self._listener.hold()
+
     def _going_on(self, command: str) -> None:
         self._refuse_while_telling(command)
+        self._hold_interrupts()
         if self._settling or self._debugger.checkpoints.busy or not is_alive():
             return
         if self._debugger.checkpoints.program_ended:
             raise gdb.GdbError("The program has ended. `verde checkpoint-restart N` goes back, `run` starts it again.")
-        self._command = command
+        self._command, self._line, self._leaving = command, _line(), False
         if not self._session.started:
             _stay_if(self._session.start())
         _stay_if(self._session.resuming())
+        self._debugger.about_to_run(command in _WHOLE)
 
     def _ending(self, command: str) -> None:
         """The program is about to be killed or let go, by the developer or by us."""
         self._refuse_while_telling(command)
         if not self._debugger.checkpoints.busy:
+            self._debugger.about_to_leave()
             self._debugger.checkpoints.forget()
             self._session.checkpoints.forget()
 
     def _on_loaded(self) -> bool:
-        """Every library is there that the program is linked with, and nothing of its own has run."""
-        if self._loaded is not None:
-            self._loaded.discard()
-            self._loaded = None
-        return self._session.loaded()
+        """Every library is there that the program is linked with, and nothing of its own has run. What it becomes
+        later, by `exec`, need not have what monitors want to see."""
+        Trap.look_again()
+        first, self._is_new = self._is_new, False
+        stays = first and self._session.loaded()
+        self._debugger.loaded()
+        return stays
 
     def _on_stop(self, event: gdb.StopEvent) -> None:
         if self._debugger.checkpoints.busy:
@@ -142,8 +198,12 @@ class Course:
             self.over = True
             self._ended = _exit_status()
             return
+        self.over = False  # of the one that was there before this one was started
         self._stopped = True
-        self._silent = isinstance(event, gdb.BreakpointEvent) and all(each.number < 0 for each in event.breakpoints)
+        ours = isinstance(event, gdb.BreakpointEvent) and all(each.number < 0 for each in event.breakpoints)
+        self._silent = ours
+        stays, Trap.stays = Trap.stays, False
+        self._arrived = not stays and (ours or type(event) is gdb.StopEvent)
         self.signal = event.stop_signal if isinstance(event, gdb.SignalEvent) else None
 
     def _on_exit(self, event: gdb.ExitedEvent) -> None:
@@ -157,9 +217,16 @@ def is_alive() -> bool:
     return bool(gdb.selected_inferior().pid)
 
 
-def is_running() -> bool:
-    thread = gdb.selected_thread()
-    return thread is not None and thread.is_running()
+def _line() -> Line | None:
+    """The line that the program is in."""
+    place = gdb.newest_frame().find_sal()
+    return None if place.symtab is None else (place.symtab.filename, place.line)
+
+
+def _begins_another(line: Line | None) -> bool:
+    """Is the program at the beginning of a line that is not this one?"""
+    frame = gdb.newest_frame()
+    return frame.find_sal().pc == frame.pc() and _line() != line
 
 
 def _exit_status() -> int | None:

@@ -95,6 +95,12 @@ class Hooks:
             _add_hook(f"hook-{command}", f"mopsus-ending {command}")
 
 
+def before_command(command: str, name: str, action: Callable[[], None]) -> None:
+    """Do this before each such command, if there is a program; `name` is for a command that does it."""
+    _Hook(name, lambda _: action() if gdb.selected_thread() is not None else None)
+    _add_hook(f"hook-{command}", name)
+
+
 class _Hook(gdb.Command):
     """A command that only hooks call."""
 

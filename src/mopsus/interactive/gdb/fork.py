@@ -62,9 +62,10 @@ class Copies:
             hint = "let it end first, or take checkpoints when all threads are there"
             raise CheckpointError("the program has started threads since the checkpoint", hint=hint)
         files = copy.files | shared(current)
-        if copy.process != current:
-            gdb.execute(f"restart {_listed()[copy.process]}", to_string=True)
-        seek(copy.process, files)
+        with undisturbed():
+            if copy.process != current:
+                gdb.execute(f"restart {_listed()[copy.process]}", to_string=True)
+            seek(copy.process, files)
         copy.process = _fork()
         if left is not None:
             _end(left)
@@ -88,16 +89,25 @@ class Copies:
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """No point of the developer's is hit meanwhile, by code of the program that we call."""
+    """No point of the developer's is hit meanwhile, by code of the program that we call; nor is it interrupted by a
+    Ctrl-C from before, which went to all copies of the program."""
     points = [point for point in developer_points() if point.enabled]
     for point in points:
         point.enabled = False
+    _, _, usual = gdb.execute("info signals SIGINT", to_string=True).partition("\nSIGINT")
+    _heed_interrupts(False, False, False)
     try:
         yield
     finally:
+        _heed_interrupts(*(word == "Yes" for word in usual.split()[:3]))
         for point in points:
             if point.is_valid():
                 point.enabled = True
+
+
+def _heed_interrupts(stop: bool, tell: bool, pass_on: bool) -> None:
+    words = (f"{'' if heed else 'no'}{word}" for heed, word in ((stop, "stop"), (tell, "print"), (pass_on, "pass")))
+    gdb.execute(f"with confirm off -- handle SIGINT {' '.join(words)}", to_string=True)
 
 
 def _fork() -> int:

@@ -22,6 +22,8 @@ from mopsus.interactive.setup import Setup
 START = Path(__file__).with_name("start.py")
 """What GDB reads. `source` it at the prompt of any GDB, or in a gdbinit, to have the commands for monitors there."""
 _LAST_LINES = 3
+_IGNORED = (signal.SIGPIPE, signal.SIGXFSZ)
+"""By the Python that we are, and not by the shell that the program might have been started from."""
 _STREAMS = (8, 9)
 """The descriptors of GDB that are the standard output and error of the program."""
 
@@ -37,7 +39,7 @@ def run(setup: Setup) -> Outcome:
         outcome = Path(setup.outcome or folder / "outcome.json")
         program = (str(find_program(setup.program[0]).absolute()), *setup.program[1:]) if setup.program else ()
         ready = replace(setup, program=program, outcome=str(outcome))
-        said = _run_batch(gdb, ready, folder) if setup.batch else _run_prompt(gdb, ready, folder)
+        said = _run_prompt(gdb, ready, folder) if setup.has_prompt else _run_batch(gdb, ready, folder)
         if not outcome.exists():
             last = " / ".join(line.strip() for line in said.splitlines()[-_LAST_LINES:])
             hint = f"its last words: {last}" if last else "try `gdb -batch -ex 'python print(1)'`"
@@ -47,8 +49,8 @@ def run(setup: Setup) -> Outcome:
 
 def _run_prompt(gdb: str, setup: Setup, folder: Path) -> str:
     """The developer has the terminal."""
-    with _deaf_to_interrupts():
-        subprocess.run(_command(gdb, setup, folder, ()))
+    with subprocess.Popen(_command(gdb, setup, folder, ())) as process, _passing_on(process.pid):
+        process.wait()
     return ""
 
 
@@ -62,11 +64,12 @@ def _run_batch(gdb: str, setup: Setup, folder: Path) -> str:
     command = _command(gdb, setup, folder, _STREAMS)
     kept = [fcntl.fcntl(stream, fcntl.F_DUPFD_CLOEXEC, max(_STREAMS) + 1) for stream in (1, 2)]
     try:
-        with _deaf_to_interrupts(), log.open("wb") as file:
+        with log.open("wb") as file:
             placed = [*zip(kept, _STREAMS, strict=True), (file.fileno(), 1), (file.fileno(), 2)]
             actions = [(os.POSIX_SPAWN_DUP2, *pair) for pair in placed]
-            process = os.posix_spawn(gdb, command, os.environ, file_actions=actions)
-            os.waitpid(process, 0)
+            process = os.posix_spawn(gdb, command, os.environ, file_actions=actions, setsigdef=_IGNORED)
+            with _passing_on(process):
+                os.waitpid(process, 0)
     finally:
         for stream in kept:
             os.close(stream)
@@ -74,19 +77,21 @@ def _run_batch(gdb: str, setup: Setup, folder: Path) -> str:
 
 
 @contextmanager
-def _deaf_to_interrupts() -> Iterator[None]:
-    """Ctrl-C is for GDB and the program: we wait for them."""
-    before = signal.signal(signal.SIGINT, lambda *_: None)
+def _passing_on(process: int) -> Iterator[None]:
+    """Ctrl-C is for GDB and the program, which have heard it, too; what shall end is the whole session. We wait."""
+    heard = {signal.SIGINT: lambda *_: None, signal.SIGTERM: lambda *_: os.kill(process, signal.SIGTERM)}
+    before = {number: signal.signal(number, heed) for number, heed in heard.items()}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, heed in before.items():
+            signal.signal(number, heed)
 
 
 def _command(gdb: str, setup: Setup, folder: Path, streams: tuple[int, ...]) -> list[str]:
     order = folder / "order.json"
     order.write_text(json.dumps({"setup": setup.to_json(), "streams": streams}))
-    quiet = ["-nx", "-batch"] if setup.batch else []
+    quiet = [] if setup.has_prompt else ["-nx", "-batch"]
     return [gdb, "-q", *quiet, "-iex", f"python mopsus_order = {str(order)!r}", "-x", str(START)]
 
 

@@ -34,8 +34,10 @@ class Mapping:
 
     @property
     def is_saved(self) -> bool:
-        """Can its contents become others?"""
-        return not self.name.startswith(("[v", "[uprobes")) and (self.writable or self.file is None)
+        """Can its contents become others? What is shared with our agent is for us to set right."""
+        return not self.name.startswith(("[v", "[uprobes", "/memfd:mopsus-agent")) and (
+            self.writable or self.file is None
+        )
 
 
 def mappings(process: int) -> list[Mapping]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from typing import Protocol
 
 import gdb
 
 from mopsus.interactive.debugger import Read
 from mopsus.interactive.gdb import convention
+from mopsus.interactive.gdb.agent.frames import is_hook
 from mopsus.interactive.gdb.calls import Calls
 from mopsus.interactive.gdb.readings import Hit
 from mopsus.interactive.gdb.trap import Trap
@@ -26,69 +28,109 @@ class Point(Protocol):
     def disable(self) -> None: ...
 
 
+class Hooks(Protocol):
+    """Who stands in for points, and makes the calls of functions whose return is awaited."""
+
+    def sees_return(self, place: Place, frame: gdb.Frame) -> bool:
+        """Will it see a call return by itself?"""
+
+    def at_home(self) -> AbstractContextManager[None]:
+        """The program is in its own code meanwhile."""
+
+    def kept(self, hook: gdb.Frame) -> Iterable[tuple[Reading, object]]:
+        """What was read when the hook with this frame made its call."""
+
+
 class CodePoint:
     """A trap at a function or a line. Switched off, it stays at hand: finding a place again is what costs."""
 
     def __init__(self, place: Place, tell: Tell) -> None:
         self._place = place
         self._tell = tell
-        self._trap = Trap(location(place), self._hit)
+        self.trap = Trap(location(place), self._hit)
 
     def enable(self, readings: Sequence[Reading]) -> None:
-        self._trap.enabled = True
+        self.trap.enabled = True
 
     def disable(self) -> None:
-        self._trap.enabled = False
+        self.trap.enabled = False
+
+    def stand_again(self) -> None:
+        """A hook stood in for it so far."""
+        self.trap.enabled = True
 
     def _hit(self) -> bool:
-        return self._tell(self._place, Hit(), self._trap.address)
+        return self._tell(self._place, Hit(), self.trap.address)
 
 
 class ReturnPoint:
     """A trap where a function is entered, which keeps the arguments and waits for the return."""
 
-    def __init__(self, place: Place, tell: Tell, calls: Calls, warn: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        place: Place,
+        tell: Tell,
+        calls: Calls,
+        hooks: Hooks,
+        warn: Callable[[str], None],
+    ) -> None:
         self._place = place
+        self._hooks = hooks
         self._tell = tell
         self._calls = calls
         self._warn = warn
         self._readings: tuple[Reading, ...] = ()
-        self._trap = Trap(location(place), self._entered)
+        self._enabled = False
+        self.trap = Trap(location(place), self._entered)
         self._warned = False
 
     def enable(self, readings: Sequence[Reading]) -> None:
         """Calls that are open already will return, too."""
         self._readings = tuple(readings)
-        self._trap.enabled = True
-        for frame in _frames_within(self._trap):
-            selected = gdb.selected_frame()
-            frame.select()
-            try:
-                self._await(frame)
-            finally:
-                selected.select()
+        self.trap.enabled = self._enabled = True
+        with self._hooks.at_home():
+            for frame in _frames_within(self.trap):
+                selected = gdb.selected_frame()
+                frame.select()
+                try:
+                    self._await(frame)
+                finally:
+                    selected.select()
+
+    def stand_again(self) -> None:
+        """A hook stood in for it so far, and will not see calls return that it has made."""
+        self.enable(self._readings)
 
     def disable(self) -> None:
-        self._trap.enabled = False
+        self.trap.enabled = self._enabled = False
         self._calls.forget(self)
 
     def _entered(self) -> bool:
-        self._await(gdb.selected_frame())
+        if self._enabled:  # GDB asks one that was just switched off, too
+            with self._hooks.at_home():
+                frame = gdb.selected_frame()
+                if not self._hooks.sees_return(self._place, frame):
+                    self._await(frame)
         return False
 
     def _await(self, frame: gdb.Frame) -> None:
         hit = Hit()
+        caller = frame.older()
+        hook = caller if is_hook(caller) else None
+        for reading, value in self._hooks.kept(hook) if hook is not None else ():
+            hit.know(reading, value)
         hit.keep(self._readings)
         function = frame.function()
         kind = None if function is None or function.type is None else function.type.target()
 
         def returned(address: int) -> bool:
-            if not self._trap.enabled:
+            if not self._enabled:
                 return False
             hit.returned(lambda: convention.result(kind, gdb.selected_frame()))
             return self._tell(self._place, hit, address)
 
-        if not self._calls.entered(self, frame, returned) and not self._warned:
+        seen = self._calls.entered(self, hook or frame, returned)  # a hook returns at once, too
+        if not seen and not self._warned:
             self._warned = True
             self._warn(
                 f"the return of {self._place.what} is not seen where it is inlined; compile with -O0 or -fno-inline"

@@ -11,10 +11,14 @@ from typing import IO, Any
 
 import gdb
 
+from mopsus.interactive.dap.channel import Channel
+from mopsus.interactive.dap.gdb.sitting import console, run_editor
 from mopsus.interactive.gdb.adapter import GdbDebugger
 from mopsus.interactive.gdb.batch import run_batch
 from mopsus.interactive.gdb.course import Course
 from mopsus.interactive.gdb.prefix import NAMES, MonitorCommands
+from mopsus.interactive.gdb.signals import Listener
+from mopsus.interactive.gdb.viewing import Viewing
 from mopsus.interactive.outcome import Outcome
 from mopsus.interactive.prepare import prepare
 from mopsus.interactive.session import Session
@@ -25,14 +29,21 @@ from mopsus.model import MopsusError
 def begin(order: Mapping[str, Any] | None) -> None:
     """Have the commands for monitors; if `mopsus debug` gave an order, do it."""
     setup = Setup.from_json(order["setup"]) if order is not None else Setup(())
-    debugger = GdbDebugger()
+    debugger = GdbDebugger(hooks=setup.hooks)
     session = Session(debugger, history=setup.history, allow_code=setup.allow_code, record=setup.record)
-    debugger.driver, debugger.warn = session, session.warn
-    course = Course(debugger, session)
+    debugger.driver, debugger.tell, debugger.warn = session, session.tell, session.warn
+    listener = None if setup.channel is not None else Listener(has_prompt=setup.has_prompt)
+    course = Course(debugger, session, listener)
+    Viewing(session, course, has_prompt=setup.has_prompt)
     for name in NAMES:
         MonitorCommands(name, session, course)
     streams = order["streams"] if order is not None else ()
-    speech = os.fdopen(streams[1], "w", buffering=1, closefd=False) if streams else None
+    channel = Channel.of_descriptor(setup.channel) if setup.channel is not None else None
+    speech: IO[str] | None = None
+    if channel is not None:
+        speech = console(channel)
+    elif streams:
+        speech = os.fdopen(streams[1], "w", buffering=1, closefd=False)
     _replace_execute(debugger, speech)
     if speech is not None:
         _speak_through(debugger, speech)
@@ -48,6 +59,8 @@ def begin(order: Mapping[str, Any] | None) -> None:
         return
     if setup.batch:
         _write(setup, run_batch(session, course, attached=setup.process is not None))
+    elif channel is not None:
+        _write(setup, run_editor(session, debugger, setup, channel))
     else:
         gdb.events.gdb_exiting.connect(lambda _: _write(setup, session.outcome()))
         session.tell("Type `run` to start the program, `verde help` for the commands about monitors.")
@@ -56,11 +69,11 @@ def begin(order: Mapping[str, Any] | None) -> None:
 def _load(setup: Setup, streams: Sequence[int]) -> None:
     """Load the program, to be run as a shell would run it: with its own standard streams, and no variable of GDB's."""
     gdb.execute("set debuginfod enabled off")
-    if setup.batch:
+    if not setup.has_prompt:
         for line in ("set confirm off", "set pagination off", "set width 0", "set height 0", "set unwindonsignal on"):
             gdb.execute(line)
     if setup.process is not None:
-        gdb.execute(f"attach {setup.process}", to_string=setup.batch)
+        gdb.execute(f"attach {setup.process}", to_string=not setup.has_prompt)
         return
     program, *arguments = setup.program
     gdb.execute(f"file {_quoted(program)}", to_string=True)

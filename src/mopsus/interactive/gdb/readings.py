@@ -35,6 +35,10 @@ class Hit:
         self._values.append((reading, value))
         return value
 
+    def know(self, reading: Reading, value: object) -> None:
+        """Somebody else has read this."""
+        self._values.append((reading, value))
+
     def keep(self, readings: Sequence[Reading]) -> None:
         """Read all that does not need the result now, for later."""
         for reading in readings:

@@ -1,11 +1,15 @@
 """The physical points that we set in a program: breakpoints and watchpoints that the developer does not see.
 
+A trap acts once each time that the program comes to it. GDB tells of it once more if a signal comes before the program
+has left it: the handler runs, and returns to the trap.
+
 They may be made, switched on and off while GDB handles a stop, but not deleted: GDB would still look at one that stands
 where the program is. So those that are no longer wanted are switched off, and deleted at a later stop.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import ClassVar
@@ -13,6 +17,13 @@ from typing import ClassVar
 import gdb
 
 from mopsus.interactive.gdb.interrupts import uninterrupted
+from mopsus.interactive.gdb.ptrace import get_registers
+
+_AFTER_HANDLER = re.compile(
+    r"high-priority step resume +keep y +0x0*([0-9a-f]+) .*\n\tstop only in thread (?:\d+\.)?(\d+)\n"
+    r".*\n\tstop only in stack frame at 0x0*([0-9a-f]+)"
+)
+"""A breakpoint that GDB has where a handler returns to: the address, the thread, and the frame."""
 
 
 class Trap(gdb.Breakpoint):
@@ -22,6 +33,12 @@ class Trap(gdb.Breakpoint):
     _doomed: ClassVar[list[tuple[int, Trap]]] = []
     _hit: ClassVar[set[Trap]] = set()
     _round: ClassVar[int] = 0
+    told: ClassVar[tuple[int, int | None] | None] = None
+    """The thread that came to one last, and where."""
+    skips: ClassVar[set[tuple[int, Trap]]] = set()
+    """Threads that are about to come to one, but were seen to pass by somebody else."""
+    stays: ClassVar[bool] = False
+    """Is the program to stay stopped for one, of which GDB has not told yet?"""
     loads: ClassVar[int] = 0
     """Grows whenever code was loaded, so that places may have moved."""
 
@@ -35,6 +52,8 @@ class Trap(gdb.Breakpoint):
         self.action = action
         self._address: int | None = None
         self._seen = -1
+        self._comers: dict[tuple[int, bytes], int] = {}
+        """By thread and stack pointer, what all registers were when it came here last."""
         self._all.add(self)
 
     @property
@@ -49,7 +68,25 @@ class Trap(gdb.Breakpoint):
             self._count()
         if self._seen != Trap.loads and not uninterrupted(self._look):
             return False
-        return self.action()
+        thread = gdb.selected_thread()
+        Trap.told = thread.num, self._address
+        if self._has_not_left(thread):
+            return False
+        if (thread.num, self) in self.skips:
+            self.skips.discard((thread.num, self))
+            return False
+        stays = self.action()
+        Trap.stays |= stays
+        return stays
+
+    def _has_not_left(self, thread: gdb.InferiorThread) -> bool:
+        """Is the thread still where it came to earlier, after the handler of a signal? To ask GDB is dear, so we do
+        only if the thread looks as it did then."""
+        stack, registers = get_registers(thread.ptid[1])
+        if self._comers.get((thread.num, stack)) != registers:
+            self._comers[thread.num, stack] = registers
+            return False
+        return uninterrupted(_returned_to) == f"{thread.num}"
 
     def _look(self) -> bool:
         """See where it stands, now that code was loaded. What the program itself has is meant, and not what a library
@@ -59,8 +96,8 @@ class Trap(gdb.Breakpoint):
         own = [place for place in places if gdb.solib_name(place.address) is None] or places
         self._address = own[0].address if len(own) == 1 else None
         for place in places:
-            if place not in own and place.enabled:
-                place.enabled = False
+            if place.enabled is not (place in own):  # GDB may have taken one for another that was switched off
+                place.enabled = place in own
         return len(own) == len(places) or any(place.address == int(gdb.parse_and_eval("$pc")) for place in own)
 
     def discard(self) -> None:
@@ -82,8 +119,23 @@ class Trap(gdb.Breakpoint):
         sweep(Trap._round - 2)
 
     @classmethod
+    def look_again(cls) -> None:
+        """All libraries are loaded, perhaps once more."""
+        for trap in cls.alive():
+            if trap._seen != Trap.loads:
+                trap._look()
+
+    @classmethod
     def alive(cls) -> list[Trap]:
         return [trap for trap in cls._all if trap.is_valid()]
+
+
+def _returned_to() -> str | None:
+    """The thread that a handler has just returned to, if the selected frame is where."""
+    there = _AFTER_HANDLER.search(gdb.execute("maintenance info breakpoints 0", to_string=True))
+    frame = re.search("0x0*([0-9a-f]+)", gdb.execute("info frame", to_string=True))
+    here = f"{int(gdb.parse_and_eval('$pc')):x}", frame and frame[1]
+    return there[2] if there is not None and (there[1], there[3]) == here else None
 
 
 class _Quietly(gdb.Command):

@@ -6,7 +6,9 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, NoReturn, Protocol
 
@@ -19,8 +21,12 @@ from mopsus.interactive.python.prompt import Prompt
 from mopsus.interactive.python.sensor import make_sensor
 from mopsus.interactive.python.signals import Signals
 from mopsus.interactive.python.values import Values, assign, evaluate
+from mopsus.interactive.stepper import Stepped
 from mopsus.model import Place, PlaceKind, Reading
 from mopsus.model.text import short_path
+
+_OURS = str(Path(__file__).parents[1])
+"""The folder of what the program may wait for, when it comes to a place that is watched."""
 
 
 class Host(Protocol):
@@ -32,8 +38,23 @@ class Host(Protocol):
     def command(self, line: str) -> object:
         """What stands after `verde`."""
 
+    def about_to_ask(self) -> None:
+        """The developer is about to be asked."""
+
+    def is_called(self) -> bool:
+        """Has somebody else asked for something?"""
+
+    def serve(self) -> bool:
+        """Do what somebody else has asked for. Does the program go on after it?"""
+
+    def forked(self) -> None:
+        """This is a process that the program has forked."""
+
     def leave(self, reason: str) -> NoReturn:
         """End the process, whatever the program was about to do."""
+
+    def let_go(self) -> None:
+        """Nobody is to debug the program any more."""
 
     def pack(self, saved: object, asking: bool, extra: object) -> bytes:
         """What must not be forgotten when the process goes back to what was saved; the developer was being asked."""
@@ -51,7 +72,6 @@ class PythonDebugger(Debugger):
 
     language = "python"
     holds_session = True
-    feeds = True
 
     def __init__(
         self,
@@ -59,17 +79,20 @@ class PythonDebugger(Debugger):
         root: str,
         *,
         batch: bool = False,
+        feeds: bool = True,
         folder: str | None = None,
+        prompt: Callable[[PythonDebugger], Prompt] = Prompt,
     ) -> None:
-        """The program's file, and the folder from which it imports its own. `folder` is where the processes of
+        """The program's file, and the folder from which it imports its own. `feeds`: let the core send the events of
+        monitors by itself, where it can. `folder` is where the processes of
         checkpoints find each other; without one there are no checkpoints."""
-        self._atlas = Atlas(script)
+        self.atlas = Atlas(script)
         self._outline = Outline(script, root)
-        self._arrivals = Arrivals(self._atlas, self._begin, self._arrive)
+        self._arrivals = Arrivals(self.atlas, self._begin, self._arrive)
         self._sensor = make_sensor(self._arrivals, self._settle)
         self._signals = Signals(self._signalled)
-        self._prompt = Prompt(self)
-        self._batch, self._folder = batch, folder
+        self._prompt = prompt(self)
+        self._batch, self._feeds, self._folder = batch, feeds, folder
         self._process = os.getpid()
         self._driver: Driver
         self._host: Host
@@ -82,6 +105,7 @@ class PythonDebugger(Debugger):
         self._going = False
         self._stopping_soon = False
         self._saving = False
+        self._called: Callable[[], bool] | None = None
 
     # ---- its life
 
@@ -92,7 +116,7 @@ class PythonDebugger(Debugger):
     def start(self, namespace: dict[str, object]) -> None:
         """The program is about to begin in this thread; these will be its variables."""
         self._arrivals.main = namespace
-        self._begun = time.monotonic()
+        self._begun = self._sensor.gate.began = time.monotonic()
         os.register_at_fork(after_in_child=self._forked)
         self._sensor.start()
 
@@ -101,9 +125,10 @@ class PythonDebugger(Debugger):
         self._sensor.stop()
         self._signals.stop()
 
-    def post_mortem(self, trace: TracebackType) -> None:
-        """An exception has ended the program: ask the developer, where it was raised."""
-        self._prompt.over = True
+    def post_mortem(self, trace: TracebackType, *, over: bool = True) -> None:
+        """An exception has ended the program, or if that is not `over` a thread of it: ask the developer, where it was
+        raised."""
+        self._prompt.over = over
         self._hold(trace.tb_frame, lambda: True, trace)
 
     def is_program(self) -> bool:
@@ -124,25 +149,37 @@ class PythonDebugger(Debugger):
             case PlaceKind.SIGNAL:
                 self._signals.set(place)
             case _:
-                self._sensor.update(self._atlas.set(place))
+                spots = self.atlas.set(place)
+                if place.kind is PlaceKind.CALL and place.after:
+                    self._arrivals.await_returns(place, spots)
+                self._sensor.update(spots)
 
     def clear_point(self, place: Place) -> None:
         if self._arrivals.readings.pop(place, None) is None:
             return
         self._arrivals.feeds.pop(place, None)
+        self._sensor.detours.pop(place, None)
         match place.kind:
             case PlaceKind.THROW:
                 self._arrivals.throws.remove(place)
-                self._sensor.watch_exceptions(bool(self._arrivals.throws))
+                self._sensor.watch_exceptions(self._arrivals.wants_exceptions)
             case PlaceKind.SIGNAL:
                 self._signals.clear(place)
             case _:
-                self._sensor.update(self._atlas.clear(place))
+                self._sensor.update(self.atlas.clear(place))
+
+    def can_feed(self, stepped: Callable[[], Stepped | None]) -> bool:
+        return self._feeds
 
     def feed(self, place: Place, events: Sequence[Feed]) -> None:
         if place.kind is PlaceKind.CALL:
             self._arrivals.feeds[place] = events
-            self._sensor.update(self._atlas.set(place))
+            self._sensor.update(self.atlas.set(place))
+        else:
+            self._sensor.detours[place] = "it is no call of a function"
+
+    def inside(self) -> Mapping[Place, str | None]:
+        return dict.fromkeys(self._arrivals.feeds) | self._sensor.detours
 
     def known(self, place: Place) -> str | None:
         return self._outline.wrong_with(place)
@@ -225,7 +262,7 @@ class PythonDebugger(Debugger):
     def stop_soon(self) -> None:
         self._stopping_soon = True
         if self._holder is None:
-            self._sensor.gate.pending = True
+            self._sensor.gate.pending = threading.get_ident()
 
     # ---- the developer
 
@@ -255,14 +292,14 @@ class PythonDebugger(Debugger):
             raise CheckpointError("checkpoints need `mopsus debug`", hint="start the program by it")
         self._saving = True
         try:
-            return processes.save(self._folder, with_input=self._batch)
+            return processes.save(self._folder, with_input=self._batch or not self._prompt.reads_input)
         finally:
             self._saving = False
 
     def restore(self, saved: object) -> NoReturn:
         """The process that was saved becomes the program, and goes on from where it was saved: see `_wake`."""
         assert isinstance(saved, processes.Copy)
-        processes.wake(saved, self._host.pack(saved, self._prompt.open, self._prompt.breakpoints()))
+        processes.wake(saved, self._host.pack(saved, self._prompt.open, self._prompt.pack()))
 
     def discard(self, saved: object) -> None:
         assert isinstance(saved, processes.Copy)
@@ -278,27 +315,83 @@ class PythonDebugger(Debugger):
         """The developer has had enough."""
         self._host.leave("the developer quit")
 
+    def let_go(self) -> None:
+        """The program goes on without a debugger, whoever has called for it meanwhile."""
+        self._host.let_go()
+        self._prompt.hang_up()
+        self._called = None
+
     def command(self, line: str) -> bool:
         self._going = False
         self._host.command(line)
         return self._going
 
+    def about_to_ask(self) -> None:
+        self._host.about_to_ask()
+
+    def is_called(self) -> bool:
+        return self._host.is_called()
+
+    def serve(self) -> bool:
+        return self._host.serve()
+
+    def prompt_waits(self) -> bool:
+        """Does the prompt wait for a line, in this thread?"""
+        return self._prompt.waits and self._holder == threading.get_ident()
+
+    def stands_elsewhere(self) -> bool:
+        """Is the developer asked in another thread than this one?"""
+        return self._prompt.open and self._holder != threading.get_ident()
+
     def interrupted(self, frame: FrameType | None) -> None:
         """Ctrl-C: at the prompt for what is typed there, else for the program."""
         if self._prompt.open:
-            raise KeyboardInterrupt
-        if self._holder == threading.get_ident():
+            self._prompt.interrupt(frame)
+        elif self._holder == threading.get_ident():
             self._staying = True
         elif frame is not None:
             self.write("\nThe program is interrupted; `continue` lets it go on.")
-            self._hold(frame, lambda: True)
+            self._hold(self._of_program(frame), lambda: True)
+
+    def call(self, frame: FrameType, answer: Callable[[], bool]) -> None:
+        """Somebody from outside wants something: hold the program while it is done, as soon as it is not held. Does the
+        program stay there? Signal handlers may call this."""
+        self._called = answer
+        if self._holder is None:
+            self._hold(self._of_program(frame), self._answer)
+
+    def see_breakpoints(self) -> None:
+        """The developer's points may have changed."""
+        self.atlas.stop_at(self._prompt.stop_lines, self._prompt.stop_functions)
+        self._arrivals.stops_at_raised = self._prompt.stops_at_raised
+        self._sensor.watch_exceptions(self._arrivals.wants_exceptions)
+        self._sensor.update(list(self.atlas))
+
+    def pause(self, frame: FrameType) -> None:
+        """Ask the developer here: the program has called `breakpoint`."""
+        self._hold(frame, lambda: True)
 
     # ---- what is told
+
+    def _of_program(self, frame: FrameType) -> FrameType:
+        """The program's own frame, where a signal may have come while that waits for us."""
+        found = frame
+        outer: FrameType | None = frame
+        while outer is not None and outer is not self._prompt.botframe:
+            if outer.f_code.co_filename.startswith(_OURS) and outer.f_back is not None:
+                found = outer.f_back
+            outer = outer.f_back
+        return frame if outer is None else found
+
+    def _answer(self) -> bool:
+        answer, self._called = self._called, None
+        return answer is not None and answer()
 
     def _begin(self, frame: FrameType) -> None:
         """The program is about to run its first line. If it is to stay there, that is where it stops."""
         self._prompt.begin(frame)
         self._hold(frame, self._host.begin if self._batch else self._step_if_staying)
+        self.see_breakpoints()
         self._sensor.trace(self._prompt.trace_dispatch if self._prompt.steps else None, frame)
 
     def _step_if_staying(self) -> bool:
@@ -310,16 +403,18 @@ class PythonDebugger(Debugger):
         """A process that the program has forked is nobody's to debug."""
         if not self._saving:
             self.stop()
+            self._prompt.hang_up()
+            self._host.forked()
 
     def _signalled(self, place: Place, frame: FrameType | None) -> None:
         if frame is not None:
             self._arrive(frame, [(place, Values(frame))], False)
 
-    def _arrive(self, frame: FrameType, hits: Sequence[Hit], stop: bool) -> None:
+    def _arrive(self, frame: FrameType, hits: Sequence[Hit], stop: bool, error: BaseException | None = None) -> None:
         """The program has come to places, and maybe to a point of the developer's."""
 
         def tell() -> bool:
-            self._at_breakpoint = stop and self._prompt.stops_at(frame)
+            self._at_breakpoint = stop and self._prompt.stops_at(frame, error)
             staying = self._at_breakpoint
             for place, read in hits:
                 staying |= self._driver.reached(place, read)
@@ -337,11 +432,13 @@ class PythonDebugger(Debugger):
         Whatever happens meanwhile may leave a copy of the process behind. In such a copy it all ends by `Woken`, and
         the program is where it was; the process that woke it says what comes now.
         """
-        if self._sensor.gate.holder == threading.get_ident():
+        gate = self._sensor.gate
+        if gate.holder == threading.get_ident():
             return
         asking: bool | None = None
-        with self._turn:
-            self._holder = self._sensor.gate.holder = threading.get_ident()
+        with self._own_turn():
+            self._holder = gate.holder = threading.get_ident()
+            gate.settled()
             self._frame = frame
             try:
                 while True:
@@ -353,8 +450,24 @@ class PythonDebugger(Debugger):
                         asking = self._wake(woken)
             finally:
                 self._holder = self._frame = None
-                self._sensor.gate.holder = 0
+                gate.holder = 0
                 self._at_breakpoint = False
+        if self._called is not None:
+            self.call(frame, self._called)
+        elif self._staying:  # it was interrupted when it was about to go on
+            self._hold(frame, lambda: True)
+
+    @contextmanager
+    def _own_turn(self) -> Iterator[None]:
+        """No other thread tells anything meanwhile, nor has the core an event of one on its way: that may want the
+        program to stop where that thread is."""
+        gate = self._sensor.gate
+        while True:
+            gate.wait()
+            with self._turn:
+                if not gate.others():
+                    yield
+                    return
 
     def _stand(self, frame: FrameType, trace: TracebackType | None, asking: bool) -> None:
         """The program has stopped. Whoever drives it does what was put off, and then the developer is asked, unless
@@ -368,7 +481,7 @@ class PythonDebugger(Debugger):
                 self._host.leave("a point of the developer's")
             self._prompt.show(frame, trace, breakpoint)
             breakpoint = False
-            self._see_breakpoints()
+            self.see_breakpoints()
             self._going = not self._driver.resuming()
             if self._stopping_soon:
                 self._tell_stopped()
@@ -377,18 +490,14 @@ class PythonDebugger(Debugger):
     def _wake(self, woken: processes.Woken) -> bool:
         """Be the program from now on. Was the developer being asked when that was decided?"""
         self._process = os.getpid()
-        asking, breakpoints = self._host.unpack(woken.message)
-        self._prompt.use_breakpoints(breakpoints)
-        self._see_breakpoints()
+        asking, packed = self._host.unpack(woken.message)
+        self._prompt.unpack(packed)
+        self.see_breakpoints()
         return asking
 
     def _tell_stopped(self) -> None:
         self._staying = self._stopping_soon = False
         self._driver.stopped()
-
-    def _see_breakpoints(self) -> None:
-        self._atlas.stop_at({os.path.abspath(file): lines for file, lines in self._prompt.breaks.items()})
-        self._sensor.update(list(self._atlas))
 
     def _stands(self) -> FrameType:
         if self._frame is None:

@@ -5,21 +5,17 @@ from __future__ import annotations
 import ast
 import copy
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from types import CodeType, FrameType, TracebackType
 
 from mopsus.interactive.debugger import Feed
 from mopsus.interactive.python.accesses import Access, is_meant
 from mopsus.interactive.python.atlas import Atlas, Spot, handlers_of
-from mopsus.interactive.python.values import Values, evaluate, is_early, parameters
-from mopsus.model import Place, Reading, ReadingKind, Unavailable
+from mopsus.interactive.python.straight import DetourError, Straight, Taken, check_count, straight_events
+from mopsus.interactive.python.values import Values, evaluate, is_early
+from mopsus.model import Place, Reading, Unavailable
 
 Hit = tuple[Place, Values]
-RESULT = -1
-Straight = tuple[Callable[..., object], tuple[int, ...]]
-"""An event: what is called, and of each value the number of the argument, or `RESULT`."""
-MOST = 16
-"""Values that the core takes at one moment."""
 
 
 class Arrivals:
@@ -29,23 +25,31 @@ class Arrivals:
         self,
         atlas: Atlas,
         begin: Callable[[FrameType], None],
-        tell: Callable[[FrameType, Sequence[Hit], bool], None],
+        tell: Callable[[FrameType, Sequence[Hit], bool, BaseException | None], None],
     ) -> None:
         """`begin` is told of the program's outermost frame, `tell` of the places that are reached in a frame, and
-        whether that is a line where the developer may have a point."""
+        whether the developer may have a point there: at the line, or for the exception that has been raised."""
         self.atlas = atlas
         self._begin: Callable[[FrameType], None] | None = begin
         self.main: dict[str, object] = {}
         """The variables of the program itself."""
         self.readings: dict[Place, tuple[Reading, ...]] = {}
         self.throws: list[Place] = []
+        self.stops_at_raised = False
+        """Does the developer have a point at exceptions?"""
         self.feeds: dict[Place, Sequence[Feed]] = {}
         """Places whose events go to monitors, and to nobody else."""
+        self.recall: Callable[[FrameType], Sequence[tuple[Taken, tuple[object, ...]]]] = lambda frame: ()
+        """Gives, once, what the core took when a function was entered whose return we are told of."""
         self._tell = tell
         self._calls: dict[FrameType, dict[Place, dict[Reading, object]]] = {}
         self._entered: dict[FrameType, list[Hit]] = {}
         self._writes: dict[FrameType, list[tuple[Place, Access]]] = {}
         self._images: dict[tuple[Place, int], object] = {}
+
+    @property
+    def wants_exceptions(self) -> bool:
+        return bool(self.throws or self.stops_at_raised)
 
     # ---- what a sensor tells
 
@@ -67,20 +71,23 @@ class Arrivals:
                 # The developer's point of a function is its first line, and the developer comes first.
                 self._entered[frame] = hits
             else:
-                self._tell(frame, hits, False)
+                self._tell(frame, hits, False, None)
 
     def returned(self, frame: FrameType, spot: Spot, result: object) -> None:
         """A function is about to return."""
-        taken = self._calls.pop(frame, {})
+        taken = self._calls.pop(frame, None)
+        if taken is None:
+            taken = self._recalled(frame)
         hits = [(place, Values(frame, result, taken[place])) for place in spot.after if place in taken]
         hits += self._updates(frame, spot)
         if hits:
-            self._tell(frame, hits, False)
+            self._tell(frame, hits, False, None)
         self._forget(frame, spot)
 
     def unwound(self, frame: FrameType) -> None:
         """An exception leaves a function."""
         self._calls.pop(frame, None)
+        self.recall(frame)
         spot = self.atlas[frame.f_code]
         if spot is not None:
             self._forget(frame, spot)
@@ -94,7 +101,7 @@ class Arrivals:
             hits += self._catches(frame, spot, line)
         stop = line in spot.stops or spot.code.co_firstlineno in spot.stops
         if hits or stop:
-            self._tell(frame, hits, stop)
+            self._tell(frame, hits, stop, None)
 
     def instruction(self, frame: FrameType, spot: Spot, offset: int) -> None:
         """An instruction is about to run."""
@@ -109,7 +116,7 @@ class Arrivals:
             else:
                 hits.append((place, Values(frame, _now(access, frame))))
         if hits:
-            self._tell(frame, hits, False)
+            self._tell(frame, hits, False, None)
 
     def raised(self, frame: FrameType, error: BaseException, trace: TracebackType | None) -> None:
         """An exception has been raised, or comes from a call, in a frame."""
@@ -119,30 +126,47 @@ class Arrivals:
         if spot is None or not spot.own:
             return
         hits = [(place, Values(frame, error)) for place in self.throws if is_of_type(error, place.what)]
-        if hits:
-            self._tell(frame, hits, False)
+        if hits or self.stops_at_raised:
+            self._tell(frame, hits, self.stops_at_raised, error)
 
-    def straight(self, spot: Spot) -> tuple[list[Straight], list[Straight]] | None:
-        """The events at the start and at the return of some code, if the core can send them all: of parameters as they
-        were given, and of results. The developer's points come first, so there must be none."""
-        places = [*spot.before, *spot.after]
-        if not places or spot.stops or spot.updates or not self.feeds.keys() >= set(places):
-            return None
+    def await_returns(self, place: Place, spots: Collection[Spot]) -> None:
+        """From now on it is told when this code returns: also of calls that are open already."""
+        codes = {spot.code for spot in spots}
+        for frame in all_frames() if codes else ():
+            if frame.f_code in codes:
+                if frame not in self._calls:
+                    self._calls[frame] = self._recalled(frame)
+                self._calls[frame].setdefault(place, self._take(place, frame))
+
+    def straight(self, spot: Spot) -> tuple[list[Straight], list[Straight]]:
+        """The events at the start and at the return of some code, if the core can send them all; `DetourError` if not.
+        The developer's points come first, so there must be none."""
+        if spot.stops:
+            raise DetourError("the developer has a point in it")
+        if spot.updates:
+            raise DetourError("it is watched whether a value changes in it")
+        if not self.feeds.keys() >= {*spot.before, *spot.after}:
+            raise DetourError("somebody else is told of it, too")
         before, after = (
-            [_straight(feed, spot.code) for place in several for feed in self.feeds[place]]
+            [each for place in several for each in straight_events(place, self.feeds[place], spot.code)]
             for several in (spot.before, spot.after)
         )
-        if None in before or None in after:
-            return None
-        if any(sum(len(each[1]) for each in several if each) > MOST for several in (before, after)):
-            return None
-        return [each for each in before if each], [each for each in after if each]
+        check_count(before)
+        check_count(after)
+        return before, after
 
     # ---- between two moments
 
     def _take(self, place: Place, frame: FrameType) -> dict[Reading, object]:
         values = Values(frame)
         return {reading: values(reading) for reading in self.readings.get(place, ()) if is_early(reading)}
+
+    def _recalled(self, frame: FrameType) -> dict[Place, dict[Reading, object]]:
+        taken: dict[Place, dict[Reading, object]] = {}
+        for (place, readings), values in self.recall(frame):
+            early = {reading: value for reading, value in zip(readings, values, strict=True) if is_early(reading)}
+            taken.setdefault(place, {}).update(early)
+        return taken
 
     def _forget(self, frame: FrameType, spot: Spot) -> None:
         self._writes.pop(frame, None)
@@ -176,23 +200,13 @@ class Arrivals:
         return hits
 
 
-def _straight(feed: Feed, code: CodeType) -> Straight | None:
-    emit, readings = feed
-    sources: list[int] = []
-    given = parameters(code)
-    for reading in readings:
-        match reading.kind:
-            case ReadingKind.RESULT:
-                sources.append(RESULT)
-            case ReadingKind.ARGUMENT if 0 < reading.index <= len(given):
-                sources.append(reading.index - 1)
-            case ReadingKind.NAME if reading.text in given:
-                sources.append(given.index(reading.text))
-            case _:
-                return None
-        if reading.type is not None or (sources[-1] != RESULT and given[sources[-1]] in code.co_cellvars):
-            return None
-    return emit, tuple(sources)
+def all_frames() -> Iterator[FrameType]:
+    """Every frame of every thread."""
+    for frame in sys._current_frames().values():
+        at: FrameType | None = frame
+        while at is not None:
+            yield at
+            at = at.f_back
 
 
 def is_of_type(error: BaseException, what: str) -> bool:

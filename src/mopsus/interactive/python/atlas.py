@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import dis
 import linecache
 import os
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import cache
 from inspect import CO_OPTIMIZED
 from types import CodeType
 
@@ -50,6 +52,7 @@ class Atlas:
         self._named: dict[Place, list[Spot]] = {}
         self._set: set[Place] = set()
         self._stops: Mapping[str, Collection[int]] = {}
+        self._stopping: Collection[str] = ()
 
     def __getitem__(self, code: CodeType) -> Spot | None:
         return self._spots.get(code)
@@ -58,7 +61,8 @@ class Atlas:
         return code in self._spots
 
     def __iter__(self) -> Iterator[Spot]:
-        return (spot for spot in self._spots.values() if spot is not None)
+        # Another thread may meet code meanwhile.
+        return (spot for spot in list(self._spots.values()) if spot is not None)
 
     def meet(self, code: CodeType, module: object) -> Spot | None:
         """Code that runs for the first time; None if it is ours."""
@@ -93,15 +97,17 @@ class Atlas:
             self._take(place, spot)
         return spots
 
-    def stop_at(self, stops: Mapping[str, Collection[int]]) -> None:
-        """The developer's points now: by absolute path, the lines."""
-        self._stops = stops
+    def stop_at(self, stops: Mapping[str, Collection[int]], functions: Collection[str]) -> None:
+        """The developer's points now: lines by the real path of their file, and functions by name."""
+        self._stops, self._stopping = stops, functions
         for spot in self:
             self._stop_in(spot)
 
     def _stop_in(self, spot: Spot) -> None:
-        lines = self._stops.get(os.path.abspath(spot.code.co_filename), ()) if self._stops else ()
+        lines = self._stops.get(os.path.realpath(spot.code.co_filename), ()) if self._stops else ()
         spot.stops = {line for line in lines if line in lines_of(spot.code) or line == spot.code.co_firstlineno}
+        if any(is_named(name, spot) for name in self._stopping):
+            spot.stops.add(entry_of(spot.code)[1])
 
     # ---- what places name
 
@@ -178,6 +184,18 @@ def is_file(named: str, path: str) -> bool:
 def lines_of(code: CodeType) -> frozenset[int]:
     """The lines of code that begin an instruction."""
     return frozenset(line for _, _, line in code.co_lines() if line)
+
+
+@cache
+def entry_of(code: CodeType) -> tuple[int, int]:
+    """Where a function begins, after what every function does first: the instruction, and its line."""
+    begun = False
+    for each in dis.get_instructions(code):
+        line = each.positions.lineno if each.positions is not None else None
+        if begun and line is not None:
+            return each.offset, line
+        begun = begun or (each.opname == "RESUME" and each.arg == 0)
+    return 0, code.co_firstlineno
 
 
 def handlers_of(code: CodeType) -> Mapping[int, tuple[str | None, bool]]:

@@ -37,7 +37,9 @@ def run(setup: Setup) -> Outcome:
         ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the program's, or the prompt's
         try:
-            child = subprocess.Popen([sys.executable, "-c", _START, str(file)], preexec_fn=_take_interrupts)
+            words = [sys.executable, "-c", _START, str(file)]
+            lines = () if setup.channel is None else (setup.channel,)
+            child = subprocess.Popen(words, preexec_fn=_take_interrupts, pass_fds=lines)
             status = _wait(child, folder)
         finally:
             signal.signal(signal.SIGINT, before)

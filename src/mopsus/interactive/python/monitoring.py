@@ -27,8 +27,8 @@ class Monitoring(Sensor):
     """For Python 3.12 and later."""
 
     def __init__(self, arrivals: Arrivals, settle: Callable[[FrameType], object]) -> None:
-        super().__init__(arrivals, settle)
-        self.gate = Gate(self._started, self._returned, self._unwound, settle, settle)
+        """`settle` is called in the frame where an event that the core has sent wants the program to stop."""
+        super().__init__(arrivals, Gate(self._started, self._returned, self._unwound, settle, settle))
         self._tools: list[int] = []
         self._everywhere = 0
 

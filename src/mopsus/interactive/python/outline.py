@@ -86,7 +86,7 @@ class Outline:
 
     @cached_property
     def _codes(self) -> list[CodeType]:
-        return [code for path, tree in self._files.items() for code in _inside(compile(tree, path, "exec"))]
+        return [code for path, tree in self._files.items() for code in codes_inside(compile(tree, path, "exec"))]
 
     @cached_property
     def _functions(self) -> set[str]:
@@ -140,11 +140,12 @@ def _find(name: str, importer: str, folder: str) -> Iterator[str]:
     yield from (file for file in (f"{path}.py", os.path.join(path, "__init__.py")) if os.path.isfile(file))
 
 
-def _inside(code: CodeType) -> Iterator[CodeType]:
+def codes_inside(code: CodeType) -> Iterator[CodeType]:
+    """Some code, and all that is defined in it."""
     yield code
     for each in code.co_consts:
         if isinstance(each, CodeType):
-            yield from _inside(each)
+            yield from codes_inside(each)
 
 
 def _wrong_with_signal(name: str) -> str | None:

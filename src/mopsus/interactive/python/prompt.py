@@ -10,14 +10,21 @@ import bdb
 import io
 import os
 import pdb
+import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import IO, Any, Protocol, cast
 
+from mopsus.interactive.python.bell import await_input
 from mopsus.interactive.python.values import write_back
 from mopsus.model import MopsusError
+
+
+class Asked(BaseException):
+    """Raised where the prompt waits for a line, when there is something else to do. No error: only the prompt catches
+    it."""
 
 
 class Owner(Protocol):
@@ -25,6 +32,15 @@ class Owner(Protocol):
 
     def step_made(self, frame: FrameType, trace: TracebackType | None) -> None: ...
     def quit(self) -> None: ...
+    def about_to_ask(self) -> None:
+        """The prompt is about to wait for a line."""
+
+    def is_called(self) -> bool:
+        """Is there something else to do than to wait? If it comes later, `Asked` is raised while the prompt waits."""
+
+    def serve(self) -> bool:
+        """Do what the prompt was called away for. Does the program go on after it?"""
+
     def command(self, line: str) -> bool:
         """Does the program go on after it?"""
 
@@ -33,18 +49,30 @@ class Lines:
     """Standard input line by line, nothing read ahead: what comes after a line may be for the program, or for the
     prompt of another process."""
 
+    def __init__(self) -> None:
+        self._line = b""
+        """What was read of a line when the prompt was called away."""
+
     def readline(self) -> str:
-        line = bytearray()
-        while not line.endswith(b"\n"):
-            byte = os.read(0, 1)
+        while not self._line.endswith(b"\n"):
+            await_input(0)  # the prompt may be called away here, but not with a byte that is on its way
+            before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+            try:
+                byte = os.read(0, 1)
+                self._line += byte
+            finally:
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)
             if not byte:
                 break
-            line += byte
+        line, self._line = self._line, b""
         return line.decode(errors="replace")
 
 
 class Prompt(pdb.Pdb):
     """A prompt at a frame. After it, `steps` says whether the developer wants a step or to go on."""
+
+    reads_input = True
+    """Does it read what the program would read?"""
 
     def __init__(self, owner: Owner) -> None:
         super().__init__(nosigint=True, skip=["mopsus.*"])
@@ -53,6 +81,8 @@ class Prompt(pdb.Pdb):
         self.prompt = "(mopsus) "
         self._owner = owner
         self.open = False
+        self.waits = False
+        """Does it wait for a line?"""
         self.over = False
         """Nothing of the program runs any more."""
         self.reset()
@@ -84,9 +114,28 @@ class Prompt(pdb.Pdb):
         """Does the developer wait for the next line, or the end of a function?"""
         return self.stoplineno != -1
 
-    def stops_at(self, frame: FrameType) -> bool:
-        """Is there a breakpoint whose condition holds? It counts as hit."""
-        return super().break_here(frame)
+    @property
+    def stop_lines(self) -> Mapping[str, Collection[int]]:
+        """The lines that have a breakpoint, by the real path of their file."""
+        return {os.path.realpath(file): lines for file, lines in self.breaks.items()}
+
+    @property
+    def stop_functions(self) -> Collection[str]:
+        """The functions that have one, by name."""
+        return ()
+
+    @property
+    def stops_at_raised(self) -> bool:
+        """Is there one at exceptions?"""
+        return False
+
+    def stops_at(self, frame: FrameType, error: BaseException | None) -> bool:
+        """Is there a breakpoint at this line, or for this exception, whose condition holds? It counts as hit."""
+        return error is None and super().break_here(frame)
+
+    def interrupt(self, frame: FrameType | None) -> None:
+        """Ctrl-C while the prompt is open."""
+        raise KeyboardInterrupt
 
     @contextmanager
     def elsewhere(self, frame: FrameType) -> Iterator[io.StringIO]:
@@ -102,24 +151,57 @@ class Prompt(pdb.Pdb):
             if is_new:
                 self.forget()
 
-    def breakpoints(self) -> list[tuple[Any, ...]]:
-        """All breakpoints, with all that is known of them, as plain data."""
+    def pack(self) -> Any:  # noqa: ANN401 - whatever is to come back
+        """What must not be forgotten over a checkpoint, as plain data: all breakpoints, with all that is known."""
         found = [each for each in bdb.Breakpoint.bpbynumber if each is not None]
         return [
             (each.file, each.line, each.temporary, each.cond, each.funcname, each.enabled, each.ignore, each.hits)
             for each in found
         ]
 
-    def use_breakpoints(self, breakpoints: list[tuple[Any, ...]]) -> None:
-        """Have these, and no others."""
+    def unpack(self, packed: Any) -> None:  # noqa: ANN401 - what was packed
+        """Have these breakpoints, and no others: this process is the program from now on."""
         self.clear_all_breaks()
         bdb.Breakpoint.clearBreakpoints()
-        for file, line, temporary, condition, function, enabled, ignore, hits in breakpoints:
+        for file, line, temporary, condition, function, enabled, ignore, hits in packed:
             self.set_break(file, line, temporary, condition, function)
             made = self.get_breaks(file, line)[-1]
             made.enabled, made.ignore, made.hits = enabled, ignore, hits
 
+    def hang_up(self) -> None:
+        """This process is nobody's to debug from now on."""
+
     # ---- as pdb wants it
+
+    def _cmdloop(self) -> None:
+        while True:
+            try:
+                super()._cmdloop()
+                return
+            except Asked:
+                self.waits = False
+                if self._owner.serve():
+                    return
+
+    def preloop(self) -> None:
+        super().preloop()
+        self._wait()
+
+    def precmd(self, line: str) -> str:
+        self.waits = False
+        return super().precmd(line)
+
+    def postcmd(self, stop: bool, line: str) -> bool:
+        stop = super().postcmd(stop, line)
+        if not stop:
+            self._wait()
+        return stop
+
+    def _wait(self) -> None:
+        self._owner.about_to_ask()
+        self.waits = True  # what came before that is seen now, and what comes later calls away
+        if self._owner.is_called():
+            raise Asked
 
     def break_here(self, frame: FrameType) -> bool:
         return False

@@ -11,6 +11,8 @@ from typing import Any
 from mopsus._core import Gate
 from mopsus.interactive.python.arrivals import Arrivals
 from mopsus.interactive.python.atlas import Spot
+from mopsus.interactive.python.straight import DetourError, Straight
+from mopsus.model import Place
 
 Trace = Callable[[FrameType, str, Any], Any]
 """A trace function as `sys.settrace` takes it."""
@@ -19,20 +21,31 @@ Trace = Callable[[FrameType, str, Any], Any]
 class Sensor(ABC):
     """Tells `Arrivals` what happens in code that has a wish, in all threads."""
 
-    gate: Gate
-    """What the interpreter calls first."""
-
-    def __init__(self, arrivals: Arrivals, settle: Callable[[FrameType], object]) -> None:
-        """`settle` is called in the frame where an event of `Arrivals.feeds` wants the program to stop."""
-        self.arrivals = arrivals
+    def __init__(self, arrivals: Arrivals, gate: Gate) -> None:
+        """The gate is what the interpreter calls first."""
+        self.arrivals, self.gate = arrivals, gate
+        self.detours: dict[Place, str] = {}
+        """Of places that the core might be fed with: why it is not."""
+        arrivals.recall = gate.recall
 
     def feed(self, spot: Spot) -> None:
         """Let the core send the events of some code, if it can."""
-        straight = self.arrivals.straight(spot)
-        if straight is None:
+        places = [*spot.before, *spot.after]
+        try:
+            if places:
+                self.gate.feed(spot.code, *self.straight(spot))
+            else:
+                self.gate.starve(spot.code)
+        except DetourError as error:
             self.gate.starve(spot.code)
+            self.detours.update(dict.fromkeys(places, str(error)))
         else:
-            self.gate.feed(spot.code, *straight)
+            for place in places:
+                self.detours.pop(place, None)
+
+    def straight(self, spot: Spot) -> tuple[list[Straight], list[Straight]]:
+        """See `Arrivals.straight`."""
+        return self.arrivals.straight(spot)
 
     @abstractmethod
     def start(self) -> None:

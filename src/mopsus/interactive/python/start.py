@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 from dataclasses import replace
 from pathlib import Path
 from types import CodeType, TracebackType
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from mopsus.events.weave.launch import Program, launch
 from mopsus.interactive.debugger import Read
@@ -16,9 +17,14 @@ from mopsus.interactive.outcome import Stop
 from mopsus.interactive.prepare import prepare
 from mopsus.interactive.python.adapter import PythonDebugger
 from mopsus.interactive.python.carry import pack, unpack
+from mopsus.interactive.python.prompt import Prompt
+from mopsus.interactive.python.viewing import Viewing
 from mopsus.interactive.session import Session
 from mopsus.interactive.setup import Setup
 from mopsus.model import MopsusError, Place
+
+if TYPE_CHECKING:
+    from mopsus.interactive.dap.python.prompt import EditorPrompt
 
 FAILED = 2
 
@@ -47,8 +53,16 @@ class Run:
         self._program = _program(setup.program)
         self._exit = os._exit
         self._saved = 0
-        self._debugger = PythonDebugger(*_files(self._program), batch=setup.batch, folder=_folder(setup))
+        self._editor: EditorPrompt | None = None
+        self._debugger = PythonDebugger(
+            *_files(self._program),
+            batch=setup.batch,
+            feeds=setup.hooks,
+            folder=_folder(setup),
+            prompt=self._make_prompt,
+        )
         self._session = Session(self._debugger, history=setup.history, allow_code=setup.allow_code, record=setup.record)
+        self._viewing = Viewing(self._session, self._debugger, has_prompt=self._editor is None and not setup.batch)
         self._debugger.drive(self, self)
 
     def run(self) -> int:
@@ -68,6 +82,9 @@ class Run:
         self._debugger.start(vars(sys.modules["__main__"]))
         if not self._setup.batch:
             sys.excepthook = self._show_and_ask
+            sys.breakpointhook = self._ask
+        if self._editor is not None:
+            threading.excepthook = self._show_and_ask_in_thread
 
     def main_code(self, source: bytes, path: str) -> CodeType:
         return compile(source, path, "exec", dont_inherit=True)
@@ -95,6 +112,7 @@ class Run:
         return self._session.loaded()
 
     def ended(self, status: int | None) -> None:
+        self._viewing.program_runs = False
         self._session.ended(status)
         self.write_outcome()
 
@@ -106,8 +124,11 @@ class Run:
     # ---- as the debugger sees who runs it
 
     def begin(self) -> bool:
+        self._viewing.program_runs = True
         staying = self._session.start()
         self.write_outcome()
+        if self._editor is not None:
+            return self._editor.prepare(self._session, self._setup.stop_on_entry) or staying
         if not self._setup.batch:
             self._session.tell("Type `continue` to start the program, `verde help` for the commands about monitors.")
         return staying or not self._setup.batch
@@ -119,7 +140,21 @@ class Run:
         return pack(self._session, saved, asking, extra)
 
     def unpack(self, message: bytes) -> tuple[bool, Any]:
-        return unpack(self._session, message)
+        asking, extra = unpack(self._session, message)
+        self._viewing.be_program()
+        return asking, extra
+
+    def about_to_ask(self) -> None:
+        self._viewing.about_to_ask()
+
+    def is_called(self) -> bool:
+        return self._viewing.is_called()
+
+    def serve(self) -> bool:
+        return self._viewing.serve()
+
+    def forked(self) -> None:
+        self._session.live.close()
 
     def leave(self, reason: str) -> NoReturn:
         where = self._debugger.where()
@@ -127,6 +162,13 @@ class Run:
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
         self._exit(0)
+
+    def let_go(self) -> None:
+        self._session.close()
+        self._debugger.stop()
+        os._exit = self._exit
+        sys.excepthook, threading.excepthook = sys.__excepthook__, threading.__excepthook__
+        sys.breakpointhook = sys.__breakpointhook__
 
     # ---- the end
 
@@ -148,9 +190,35 @@ class Run:
     def _show_and_ask(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         """An exception ends the program: as ever, but the developer may look around before."""
         sys.__excepthook__(kind, error, trace)
-        if trace is not None:
+        if self._editor is not None:
+            self._show_uncaught(error, trace, over=True)
+        elif trace is not None:
             self._session.tell("This exception ends the program; `continue` lets it.")
             self._debugger.post_mortem(trace)
+
+    def _show_and_ask_in_thread(self, ended: threading.ExceptHookArgs) -> None:
+        """The same for another thread, whose end is not that of the program."""
+        threading.__excepthook__(ended)
+        self._show_uncaught(ended.exc_value, ended.exc_traceback, over=False)
+
+    def _show_uncaught(self, error: BaseException | None, trace: TracebackType | None, *, over: bool) -> None:
+        if self._editor is not None and self._editor.stops_at_uncaught and error is not None and trace is not None:
+            self._editor.fail(error)
+            self._debugger.post_mortem(trace, over=over)
+
+    def _ask(self, *_: object, **__: object) -> None:
+        """In the place of `sys.breakpointhook`: the debugger is there already."""
+        if self._editor is not None:
+            self._editor.called()
+        self._debugger.pause(sys._getframe(1))
+
+    def _make_prompt(self, debugger: PythonDebugger) -> Prompt:
+        if self._setup.channel is None:
+            return Prompt(debugger)
+        from mopsus.interactive.dap.python.prompt import EditorPrompt
+
+        self._editor = EditorPrompt(debugger, self._setup.channel)
+        return self._editor
 
 
 def _program(words: tuple[str, ...]) -> Program:

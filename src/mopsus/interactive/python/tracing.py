@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import dis
-import sys
 import threading
 from bdb import GENERATOR_AND_COROUTINE_FLAGS
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from functools import cache
 from types import CodeType, FrameType
 from typing import Any
 
 from mopsus._core import Gate
-from mopsus.interactive.python.arrivals import Arrivals
+from mopsus.interactive.python.arrivals import Arrivals, all_frames
 from mopsus.interactive.python.atlas import Spot
 from mopsus.interactive.python.sensor import Sensor, Trace
+from mopsus.interactive.python.straight import DetourError, Straight
 
 _YIELDS = frozenset({"YIELD_VALUE", "SEND", "RESUME"})
 
@@ -23,8 +23,8 @@ class Tracing(Sensor):
     """For Python 3.11."""
 
     def __init__(self, arrivals: Arrivals, settle: Callable[[FrameType], object]) -> None:
-        super().__init__(arrivals, settle)
-        self.gate = Gate(settle, settle, settle, self._traced, settle)
+        """`settle` is called in the frame where an event that the core has sent wants the program to stop."""
+        super().__init__(arrivals, Gate(settle, settle, settle, self._traced, settle))
         self._exceptions = False
         self._step: Trace | None = None
         self._stepping: int | None = None
@@ -37,7 +37,7 @@ class Tracing(Sensor):
     def stop(self) -> None:
         self.gate.uninstall()
         threading.settrace(None)
-        for frame in _frames():
+        for frame in all_frames():
             frame.f_trace = None
 
     def update(self, spots: Collection[Spot]) -> None:
@@ -47,20 +47,21 @@ class Tracing(Sensor):
         for code in codes:
             self.gate.ignore(code, False)
         if codes:
-            for frame in _frames():
+            for frame in all_frames():
                 if frame.f_code in codes:
                     self._follow(frame)
 
-    def feed(self, spot: Spot) -> None:
-        if not spot.code.co_flags & GENERATOR_AND_COROUTINE_FLAGS:  # whose every step is a call here
-            super().feed(spot)
+    def straight(self, spot: Spot) -> tuple[list[Straight], list[Straight]]:
+        if spot.code.co_flags & GENERATOR_AND_COROUTINE_FLAGS:
+            raise DetourError("it is a generator, whose every step is a call to Python 3.11")
+        return super().straight(spot)
 
     def watch_exceptions(self, wanted: bool) -> None:
         self._exceptions = wanted
         if wanted:
             for spot in self.arrivals.atlas:
                 self.gate.ignore(spot.code, False)
-            for frame in _frames():
+            for frame in all_frames():
                 self._follow(frame)
 
     def trace(self, function: Trace | None, frame: FrameType) -> None:
@@ -143,12 +144,3 @@ def _marked(frame: FrameType, event: str, arg: object) -> None:
 def _bytes(code: CodeType) -> bytes:
     """The instructions of some code, which the interpreter puts together anew whenever it is asked."""
     return code.co_code
-
-
-def _frames() -> Iterator[FrameType]:
-    """Every frame of every thread."""
-    for frame in sys._current_frames().values():
-        at: FrameType | None = frame
-        while at is not None:
-            yield at
-            at = at.f_back

@@ -11,8 +11,8 @@ from typing import Any
 from mopsus.interactive.debugger import DebuggerError
 from mopsus.model import Reading, ReadingKind, Unavailable
 
-_TYPES: Mapping[str, Callable[[Any], object]] = {"int": int, "float": float, "bool": bool, "str": str, "bytes": bytes}
-_RECEIVERS = ("self", "cls")
+TYPES: Mapping[str, Callable[[Any], object]] = {"int": int, "float": float, "bool": bool, "str": str, "bytes": bytes}
+RECEIVERS = ("self", "cls")
 _NOTHING = object()
 
 
@@ -121,7 +121,7 @@ def _named(name: str, frame: FrameType) -> object:
     """A local, a member of the current object, a global or a builtin, in this order."""
     variables = frame.f_locals
     found = variables.get(name, _NOTHING)
-    receiver = next((variables[each] for each in _RECEIVERS if each in variables), _NOTHING)
+    receiver = next((variables[each] for each in RECEIVERS if each in variables), _NOTHING)
     if found is _NOTHING and receiver is not _NOTHING:
         found = getattr(receiver, name, _NOTHING)
     if found is _NOTHING:
@@ -158,9 +158,9 @@ def _expression(text: str, frame: FrameType) -> object:
 def _converted(value: object, type_: str | None) -> object:
     if type_ is None or isinstance(value, Unavailable):
         return value
-    convert = _TYPES.get(type_)
+    convert = TYPES.get(type_)
     if convert is None:
-        return Unavailable(f"there is no type `{type_}`; there are {', '.join(_TYPES)}")
+        return Unavailable(f"there is no type `{type_}`; there are {', '.join(TYPES)}")
     try:
         return convert(value)
     except Exception as error:

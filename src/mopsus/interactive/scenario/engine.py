@@ -36,7 +36,7 @@ class Engine:
         self.points: list[ScenarioPoint] = []
         self.faults = 0
         self._session, self._watch = session, watch
-        self._scenario = scenario
+        self.scenario = scenario
         self._reactions = [(reaction, _compiled(reaction.code)) for reaction in scenario.reactions]
         self.names: dict[str, Any] = {"__name__": scenario.file}
         """The namespace of its code."""
@@ -61,8 +61,8 @@ class Engine:
         """Run the initialization; points of an earlier run are gone."""
         self.points.clear()
         self._session.points.want(self, ())
-        if self._scenario.initialization is not None:
-            self.run(_compiled(self._scenario.initialization))
+        if self.scenario.initialization is not None:
+            self.run(_compiled(self.scenario.initialization))
 
     def react(self, move: Move) -> None:
         """Every reaction that this move triggers, in the order of writing."""

@@ -56,6 +56,10 @@ class Scenario:
     initialization: Code | None = None
     reactions: tuple[Reaction, ...] = ()
 
+    def heeds(self, moment: Moment, state: str, acceptance: Acceptance) -> bool:
+        """Is there a reaction to entering, or leaving, this state?"""
+        return any(each.moment is moment and each.concerns(state, acceptance) for each in self.reactions)
+
     def unknown_states(self, states: Collection[str]) -> tuple[Diagnostic, ...]:
         """A warning for each reaction to a state that a property with these states does not have."""
         found = []

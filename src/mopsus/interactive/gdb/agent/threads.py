@@ -1,0 +1,104 @@
+"""The threads of the program, as hooks must know them: which code each of them is in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePath
+
+import gdb
+
+_OUTERMOST = {"main", "start_thread", "clone", "clone3", "_start"}
+"""Below these on the stack, the C library only waits for them to return."""
+_LIBRARY = re.compile(r"(ld|libc|libpthread|libdl)[-.]")
+_LOADER = re.compile(r"ld[-.]")
+_LOCKING = re.compile(r"alloc|free|brk|mmap|munmap|madvise|dl|arena|_int_|fork|clone|tls|atexit")
+"""Functions of the C library that may hold what loading a library needs, while a thread waits in them."""
+_SYSTEM_CALL = b"\x0f\x05"
+
+
+_SETTING = "target-non-stop"
+
+
+def stop_together() -> None:
+    """Let GDB stop all threads before it asks a breakpoint what to do: otherwise they run on while we change what they
+    run, or are in the midst of. A program that it has already stays as it is."""
+    if not gdb.selected_inferior().pid:
+        gdb.execute(f"maintenance set {_SETTING} off")
+
+
+def do_stop_together() -> bool:
+    said = gdb.execute(f"maintenance show {_SETTING}", to_string=True)
+    return not gdb.parameter("non-stop") and " off" in said
+
+
+def is_running() -> bool:
+    thread = gdb.selected_thread()
+    return thread is not None and thread.is_running()
+
+
+def each_thread() -> Iterator[gdb.InferiorThread]:
+    """Every thread, selected, in its newest frame; afterwards what was selected is so again."""
+    selected = gdb.selected_thread()
+    if selected is None:
+        return
+    frame = gdb.selected_frame()
+    try:
+        for thread in gdb.selected_inferior().threads():
+            thread.switch()
+            gdb.newest_frame().select()
+            yield thread
+    finally:
+        if gdb.selected_thread() is not selected:
+            selected.switch()
+        if frame.is_valid():
+            frame.select()
+
+
+def pc() -> int:
+    """Where the selected thread is."""
+    return int(gdb.parse_and_eval("$pc"))
+
+
+def stack_pointer() -> int:
+    return int(gdb.parse_and_eval("(unsigned long) $sp"))
+
+
+def go_to(address: int) -> None:
+    """Let the selected thread go on there."""
+    gdb.execute(f"set var $pc = {address}")
+
+
+def in_signal_handler() -> bool:
+    """May the selected thread go back to where a signal came, when it returns?"""
+    frame: gdb.Frame | None = gdb.newest_frame()
+    while frame is not None and frame.type() != gdb.SIGTRAMP_FRAME:
+        frame = frame.older()
+    return frame is not None
+
+
+def can_load() -> bool:
+    """Can the selected thread load a library? The C library must not be in the midst of anything: it would wait for
+    itself, or for a thread that stands still."""
+    selected = gdb.selected_thread()
+    return selected is not None and all(_is_free(thread is selected) for thread in each_thread())
+
+
+def _is_free(loads: bool) -> bool:
+    """Does the selected thread leave the C library alone? One that does not load may wait there."""
+    frame: gdb.Frame | None = gdb.newest_frame()
+    while frame is not None and frame.name() not in _OUTERMOST:
+        file = gdb.solib_name(frame.pc())
+        name = "" if file is None else PurePath(file).name
+        if _LIBRARY.match(name):
+            if loads or _LOADER.match(name) or _LOCKING.search(frame.name() or ""):
+                return False
+            if frame.level() == 0 and not _waits(frame.pc()):
+                return False
+        frame = frame.older()
+    return True
+
+
+def _waits(address: int) -> bool:
+    """Is the thread in a call of the kernel?"""
+    return bytes(gdb.selected_inferior().read_memory(address - 2, 2)) == _SYSTEM_CALL
