@@ -71,7 +71,7 @@ def rows(scale: float) -> list[Row]:
 
 def debugged(program: str, prop: str, rounds: int) -> Side:
     """A whole session under GDB; its report."""
-    words = ["--batch", "--json", "--prop", f"{EXAMPLES / prop}.prop,quiet", program, str(rounds)]
+    words = ["--batch", "--json", "--no-hooks", "--prop", f"{EXAMPLES / prop}.prop,quiet", program, str(rounds)]
 
     def work(_: object) -> object:
         done = subprocess.run(

@@ -8,6 +8,7 @@ from pathlib import Path
 from statistics import median
 
 from harness import Goal, Row, quotients
+from interactive_hooks import COUNTING
 
 from mopsus.interactive.gdb.launch import START
 
@@ -46,17 +47,7 @@ PROGRAM = """
         return 0;
     }
 """
-PROPERTY = """
-slice on it
-initialization { uses = 0 }
-state init accepting {
-    transition { event watched(it) success { uses += 1 } used }
-}
-state used accepting {
-    transition { event watched(it) { return uses < 1000000 } success { uses += 1 } used failure worn }
-}
-state worn non-accepting
-"""
+PROPERTY = COUNTING.format(function="watched", uses="int(uses)")  # so that each event is told by a trap
 BARE = """
 import gdb
 

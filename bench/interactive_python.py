@@ -1,8 +1,10 @@
-"""A monitored call of a Python program under the debugger, against the same call under an empty callback.
+"""A monitored call of a Python program under the debugger, against the same call under an empty callback, and against
+a conditional breakpoint.
 
 The callback is what `sys.monitoring` calls at the start of just these functions, or, before Python 3.12, what
-`sys.settrace` calls. The property is parametric: every object has an instance of its own. With an observing scenario,
-every event goes through the session, in Python; without one, the core sends it.
+`sys.settrace` calls. The properties are parametric: every object has an instance of its own. The core sends events of a
+quiet property, also if a scenario reacts to some of its states; with `--no-hooks` each goes through the session. The
+breakpoint is that of `bdb`, which `pdb` and others are made of, with a condition that never holds.
 """
 
 from __future__ import annotations
@@ -17,12 +19,15 @@ from harness import HERE, Goal, Row, quotients
 
 CALLS = 1_000_000
 SLOW = 20
-"""The session is given that many times fewer calls."""
+"""The slow sides are given that many times fewer calls."""
 ROUNDS = 5
-SIDES = ("plain", "empty", "monitored", "session")
+SIDES = ("plain", "empty", "monitored", "scenario", "session", "breakpoint")
+SLOW_SIDES = ("session", "breakpoint")
 GOAL = Goal("≤", 3.0)
+SCENARIO_GOAL = Goal("≤", 1000.0, "ours")
 
 PROGRAM = """\
+import bdb
 import sys
 import time
 
@@ -49,6 +54,16 @@ def watch_emptily():
     for function in (Thing.first, Thing.second):
         sys.monitoring.set_local_events(0, function.__code__, events.PY_START)
 
+class Debugger(bdb.Bdb):
+    def user_line(self, frame):
+        self.set_continue()
+
+def with_breakpoints(function, *given):
+    debugger = Debugger()
+    for watched in (Thing.first, Thing.second):
+        debugger.set_break(__file__, watched.__code__.co_firstlineno + 1, cond="self is None")
+    debugger.runcall(function, *given)
+
 def main(side, count):
     things = [Thing() for _ in range(1000)]
     calls(things, 2)
@@ -56,7 +71,10 @@ def main(side, count):
         watch_emptily()
     passes = max(1, count // (2 * len(things)))
     start = time.perf_counter()
-    calls(things, passes)
+    if side == "breakpoint":
+        with_breakpoints(calls, things, passes)
+    else:
+        calls(things, passes)
     print((time.perf_counter() - start) / (passes * 2 * len(things)) * 1e9)
 
 main(sys.argv[1], int(sys.argv[2]))
@@ -71,11 +89,26 @@ Turns(t) {
 }
 """
 
+STATES = """\
+slice on t
+state init accepting {
+    transition { event Thing.first(self as t) success odd }
+    transition { event Thing.second(self as t) success wrong }
+}
+state odd accepting {
+    transition { event Thing.second(self as t) success init }
+    transition { event Thing.first(self as t) success wrong }
+}
+state wrong non-accepting
+"""
+
+SCENARIO = "on entering non-accepting state { suspend_execution() }\n"
+
 
 def rows(scale: float) -> list[Row]:
     """All rows of this benchmark, on every interpreter that is installed beside this one."""
     found = [row for python in _interpreters() for row in _rows(python, int(CALLS * scale))]
-    return sorted(found, key=lambda row: "session" in row.case)
+    return sorted(found, key=lambda row: [part in row.case for part in ("told", "scenario")])
 
 
 def _rows(python: str, calls: int) -> list[Row]:
@@ -86,47 +119,45 @@ def _rows(python: str, calls: int) -> list[Row]:
         for _ in range(ROUNDS):
             for side in SIDES:
                 nanoseconds[side].append(_measure(python, folder, side, calls))
+    plain = f"(a plain call: {median(nanoseconds['plain']):.0f} ns)"
+    empty = ("empty", f"an empty callback {plain}")
     cases = {
-        "monitored": (f"Python {version}: a call that a quiet property watches", GOAL),
-        "session": (f"Python {version}: the same through the session, for a scenario", None),
+        "monitored": ("a call that a quiet property watches", empty, GOAL),
+        "scenario": ("the same, with a scenario for states that it does not come to", empty, SCENARIO_GOAL),
+        "session": (
+            "the same, each event told to the session",
+            ("breakpoint", f"a breakpoint with a condition {plain}"),
+            None,
+        ),
     }
     return [
         Row(
-            case=case,
+            case=f"Python {version}: {case}",
             unit="ns/call",
             ours=median(nanoseconds[side]),
-            base=f"an empty callback (a plain call: {median(nanoseconds['plain']):.0f} ns)",
-            theirs=median(nanoseconds["empty"]),
-            ratio=quotients(nanoseconds[side], nanoseconds["empty"]),
+            base=base,
+            theirs=median(nanoseconds[other]),
+            ratio=quotients(nanoseconds[side], nanoseconds[other]),
             goal=goal,
         )
-        for side, (case, goal) in cases.items()
+        for side, (case, (other, base), goal) in cases.items()
     ]
 
 
 def _measure(python: str, folder: Path, side: str, calls: int) -> float:
     """The time of a call, as the program itself measures it."""
-    program, prop, scenario = folder / "program.py", folder / "turns.mop", folder / "nothing.scn"
-    program.write_text(PROGRAM)
-    prop.write_text(PROPERTY)
-    scenario.write_text("initialization { seen = 0 }\n")
-    command = [python, str(program), side, str(calls)]
-    if side == "monitored":
-        command[1:1] = ["-m", "mopsus", "debug", "--batch", "-q", "--prop", f"{prop},quiet"]
-    if side == "session":
-        command[1:1] = [
-            "-m",
-            "mopsus",
-            "debug",
-            "--batch",
-            "-q",
-            "--prop",
-            f"{prop},quiet",
-            "--scenario",
-            str(scenario),
-        ]
-        command[-1] = str(max(4000, calls // SLOW))
-    return float(_output(command).splitlines()[-1])
+    files = {"program.py": PROGRAM, "turns.mop": PROPERTY, "turns.prop": STATES, "wrong.scn": SCENARIO}
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    debug = [python, "-m", "mopsus", "debug", "--batch", "-q", "--prop"]
+    with_scenario = [*debug, f"{folder / 'turns.prop'},quiet", "--scenario", str(folder / "wrong.scn")]
+    command = {
+        "monitored": [*debug, f"{folder / 'turns.mop'},quiet"],
+        "scenario": with_scenario,
+        "session": [*with_scenario, "--no-hooks"],
+    }.get(side, [python])
+    count = max(4000, calls // SLOW) if side in SLOW_SIDES else calls
+    return float(_output([*command, str(folder / "program.py"), side, str(count)]).splitlines()[-1])
 
 
 def _output(command: list[str]) -> str:

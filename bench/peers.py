@@ -1,4 +1,4 @@
-"""HasNext with other tools from PyPI, on the same trace, each saying it exactly.
+"""HasNext with other tools that install with pip, on the same trace, each saying it exactly.
 
 *reelay* has past temporal logic over data: at a `next` of x there has been a `hasnext` of x and no `next` of x since.
 

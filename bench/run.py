@@ -50,6 +50,7 @@ BENCHMARKS = (
     "components_core",
     "components_offline",
     "interactive_gdb",
+    "interactive_hooks",
     "interactive_python",
     "interactive_dynamic",
     "interactive_memory",
