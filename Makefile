@@ -16,7 +16,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 OTHER_PYTHONS := 3.12 3.13
 # Tests that depend on the internals of the interpreter, so they run on every one that is installed.
-INTERPRETER_TESTS := tests/monitor tests/contracts tests/events/component/outline tests/interactive/python $(wildcard tests/events/test_weave_*.py tests/events/component/test_component_*.py)
+INTERPRETER_TESTS := tests/monitor tests/contracts tests/events/component/outline tests/interactive/python tests/interactive/dap/test_python_stops.py tests/interactive/dap/test_python_steps.py tests/interactive/dap/test_python_values.py $(wildcard tests/events/test_weave_*.py tests/events/component/test_component_*.py)
 CORE_SOURCES := CMakeLists.txt $(shell find cpp -type f)
 
 say = @printf '\033[1m==\033[0m %s\n' "$(1)"
@@ -43,6 +43,7 @@ test-all: export MOPSUS_CASES := 200000
 test-all: export MOPSUS_FUZZ_BYTES := 10000000
 test-all: export MOPSUS_WHEEL := 1
 test-all: export MOPSUS_RANDOM := 1
+test-all: export PYTEST_TIMEOUT := 7200
 test-all: test ## the same with many more random cases, new ones each time, and a built wheel
 
 bench: $(VENV)/.built $(VENV)/.peers ## measure, print the table, store the JSON
@@ -90,7 +91,7 @@ docs: $(VENV)/.installed ## build the site into site/
 
 clean: ## remove everything that was built or installed here
 	rm -rf .venv .venv-* build site dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
-	rm -f src/mopsus/_core*.so
+	rm -f src/mopsus/_core*.so src/mopsus/_agent.so
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # --- set-up -------------------------------------------------------------------------------------
