@@ -17,7 +17,8 @@ constexpr std::uint32_t kSites = 256;
 constexpr std::uint32_t kStop = 1U << 31;  // now, before the program does anything else
 constexpr std::uint32_t kKeep = 1U << 30;  // some time: it is kept in the log
 constexpr std::uint32_t kCode = 1U << 29;  // the rest is no row: code begins there that gives the cell
-constexpr std::uint32_t kRow = kCode - 1;
+constexpr std::uint32_t kOnlyBegins = 1U << 28;  // an instance begins, and makes no step
+constexpr std::uint32_t kRow = kOnlyBegins - 1;
 
 // A machine whose instances are told apart by one value at the most. Row 0 is that of a value that was never seen.
 struct Monitor {

@@ -34,6 +34,7 @@ enum class Operation : std::int64_t {
     AtLeast,
     Equal,
     Different,
+    Truth,  // a number that is a truth value
 };
 
 struct Instruction {
@@ -64,8 +65,19 @@ inline bool combine(Operation operation, std::int64_t left, std::int64_t right, 
     }
 }
 
+constexpr bool is_comparison(Operation operation) { return operation >= Operation::Less && operation <= Operation::Different; }
+
+// Nobody asks which words are truth values, and which variables were assigned. Words are told by their place in the stack.
+struct Untagged {
+    void push(std::int64_t /*place*/, bool /*truth*/) {}
+    void push_value(std::int64_t /*place*/, std::int64_t /*value*/) {}
+    void push_variable(std::int64_t /*place*/, std::int64_t /*variable*/) {}
+    void assign(std::int64_t /*place*/, std::int64_t /*variable*/) {}
+};
+
 // What comes out, or `otherwise` if the code is given up: then the variables are of no use.
-inline std::uint32_t compute(const Instruction* at, const Sight& sight, std::uint32_t otherwise) {
+template <class Tags = Untagged>
+std::uint32_t compute(const Instruction* at, const Sight& sight, std::uint32_t otherwise, Tags&& tags = {}) {
     std::int64_t stack[kDeepest];
     std::int64_t* top = stack;  // behind the last word
     for (;;) {
@@ -73,18 +85,25 @@ inline std::uint32_t compute(const Instruction* at, const Sight& sight, std::uin
         switch (operation) {
             case Operation::GiveUp: return otherwise;
             case Operation::End: return static_cast<std::uint32_t>(operand);
-            case Operation::Number: *top++ = operand; break;
+            case Operation::Number:
+            case Operation::Truth:
+                tags.push(top - stack, operation == Operation::Truth);
+                *top++ = operand;
+                break;
             case Operation::Value:
                 if ((sight.unfit >> operand & 1) != 0) return otherwise;
+                tags.push_value(top - stack, operand);
                 *top++ = static_cast<std::int64_t>(sight.values[operand]);
                 break;
             case Operation::Variable:
                 if ((sight.variables[0] >> operand & 1) == 0) return otherwise;
+                tags.push_variable(top - stack, operand);
                 *top++ = static_cast<std::int64_t>(sight.variables[operand + 1]);
                 break;
             case Operation::Assign:
                 sight.variables[0] |= std::uint64_t{1} << operand;
                 sight.variables[operand + 1] = static_cast<std::uint64_t>(*--top);
+                tags.assign(top - stack, operand);
                 break;
             case Operation::Jump: at += operand; break;
             case Operation::JumpIfFalse:
@@ -95,10 +114,14 @@ inline std::uint32_t compute(const Instruction* at, const Sight& sight, std::uin
                 if ((top[-1] != 0) == (operation == Operation::JumpIfTrueOrDrop)) at += operand;
                 else --top;
                 break;
-            case Operation::Not: top[-1] = top[-1] == 0; break;
+            case Operation::Not:
+                top[-1] = top[-1] == 0;
+                tags.push(top - 1 - stack, true);
+                break;
             default:
                 if (!combine(operation, top[-2], top[-1], top[-2])) return otherwise;
                 --top;
+                tags.push(top - 1 - stack, is_comparison(operation));
         }
     }
 }

@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include "../agent/agent.hpp"
+#include "coded.hpp"
 #include "monitor.hpp"
 
 namespace nb = nanobind;
@@ -76,9 +77,37 @@ double seconds_at(std::uint64_t time, const Clock& clock) {
     return seconds - static_cast<double>(static_cast<std::int64_t>(shown - time)) * tick;
 }
 
+// The words of an event, and what they are.
+CodedSteps::Values values_of(const Kind& kind, const agent::Record& record) {
+    CodedSteps::Values values{record.values, 0, 0};
+    for (std::size_t k = 0; k < kind.words.size(); ++k) {
+        if (kind.words[k] == 'u') values.unfit |= (record.values[k] >> 63) << k;
+        if (kind.words[k] == 'b') values.truths |= std::uint64_t{1} << k;
+    }
+    return values;
+}
+
+// The cells and the code of a machine that the agent has, as bytes, and the names of its variables.
+using Tables = std::tuple<nb::bytes, nb::bytes, nb::tuple>;
+
+template <class Item>
+std::vector<Item> items_of(const nb::bytes& data) {
+    std::vector<Item> items(data.size() / sizeof(Item));
+    std::memcpy(items.data(), data.data(), items.size() * sizeof(Item));
+    return items;
+}
+
+Coded coded_of(const Tables& tables, const InheritEngine& engine) {
+    const auto& [cells, code, names] = tables;
+    Coded coded{items_of<std::uint32_t>(cells), items_of<agent::Instruction>(code), {}, engine.program().events.size()};
+    for (const nb::handle name : names) coded.variables.push_back(name.ptr());
+    coded.check(engine);
+    return coded;
+}
+
 // The numbers of rows go on from `first`. `describe` gives the line of an address. How many records were of this monitor.
 std::uint64_t take_noted(PyMonitor& self, nb::bytes data, const std::vector<Described>& described, nb::callable describe, const Clock& clock,
-                         std::int64_t first) {
+                         std::int64_t first, const std::optional<Tables>& tables) {
     std::vector<std::optional<Kind>> kinds;
     for (const Described& each : described) {
         if (!each) {
@@ -101,6 +130,10 @@ std::uint64_t take_noted(PyMonitor& self, nb::bytes data, const std::vector<Desc
         }
         return found->second;
     };
+    auto* inherit = tables && !self.core().per_thread() ? dynamic_cast<InheritEngine*>(&self.core().engine()) : nullptr;
+    const Coded coded = inherit != nullptr ? coded_of(*tables, *inherit) : Coded{};
+    std::optional<CodedSteps> steps;
+    if (inherit != nullptr) steps.emplace(coded, *inherit);
     std::uint64_t count = 0;
     const bool taken = self.take_all([&](auto&&, Engine& engine) {
         agent::Record record;
@@ -120,9 +153,12 @@ std::uint64_t take_noted(PyMonitor& self, nb::bytes data, const std::vector<Desc
             stamp.set_seconds(seconds_at(record.time, clock));
             Recorded origin(kind, record, stamp);
             ++self.core().seen[kind.event];
-            engine.step(kind.event, &slot, origin);
             ++count;
+            if (steps && steps->take(kind.event, slot, values_of(kind, record), origin)) continue;
+            if (steps) steps->give_back();
+            engine.step(kind.event, &slot, origin);
         }
+        if (steps) steps->give_back();
     });
     if (!taken) throw nb::python_error();
     return count;
@@ -137,7 +173,8 @@ void pass_over(PyMonitor& self, std::size_t event, std::uint64_t count) {
 }  // namespace
 
 void add_noted(nb::class_<PyMonitor>& monitor) {
-    monitor.def("take_noted", &take_noted, nb::arg("records"), nb::arg("kinds"), nb::arg("describe"), nb::arg("clock"), nb::arg("first"))
+    monitor.def("take_noted", &take_noted, nb::arg("records"), nb::arg("kinds"), nb::arg("describe"), nb::arg("clock"), nb::arg("first"),
+                nb::arg("tables").none())
         .def_static("ticks", &ticks)
         .def("pass_over", &pass_over, nb::arg("event"), nb::arg("count"));
 }

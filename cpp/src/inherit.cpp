@@ -384,9 +384,7 @@ void InheritEngine::take(Forest& forest, Turn& turn) {
         // Guards change nothing, so they can be asked of the parent.
         const Choice choice = choose(forest, parent, turn.occasion);
         if (!choice.relevant) return;
-        const Id child = add(forest, values, at(forest, parent)[kState], parent);
-        if (forest.machine->variables) Domain::store64(at(forest, child) + kUser, listener_.fork(user_of(forest, parent)));
-        advance(forest, child, choice, turn);
+        advance(forest, copy(forest, values, parent), choice, turn);
         return;
     }
     if (exact != kNil) advance(forest, exact, choose(forest, exact, turn.occasion), turn);
@@ -396,6 +394,12 @@ void InheritEngine::take(Forest& forest, Turn& turn) {
         next = at(forest, id)[links + 1];  // it may be gone afterwards
         advance(forest, id, choose(forest, id, turn.occasion), turn);
     }
+}
+
+InheritEngine::Id InheritEngine::copy(Forest& forest, const Values& values, Id parent) {
+    const Id child = add(forest, values, at(forest, parent)[kState], parent);
+    if (forest.machine->variables) Domain::store64(at(forest, child) + kUser, listener_.fork(user_of(forest, parent)));
+    return child;
 }
 
 InheritEngine::Id InheritEngine::nearest(Forest& forest, const Plan& plan, const Values& values) {
@@ -457,6 +461,24 @@ void InheritEngine::advance(Forest& forest, Id id, const Choice& choice, Turn& t
         turn.reports.push_back(std::move(report));
     }
     if (place.final) remove(forest, id);
+}
+
+bool InheritEngine::is_exact() const {
+    const auto binds_all = [&](const EventDecl& event) { return event.mask() == program_.all(); };
+    return forests_.size() == 1 && program_.parameters <= 1 && std::all_of(program_.events.begin(), program_.events.end(), binds_all);
+}
+
+InheritEngine::Id InheritEngine::make_copy(Slot slot) {
+    Values values{};
+    values[0] = slot;
+    return copy(forests_[0], values, forests_[0].root);
+}
+
+void InheritEngine::follow(Id slice, EventId event, State after, Origin& origin) {
+    Forest& forest = forests_[0];
+    if (after != state_of(slice)) move(forest, slice, after);
+    if (history_.on()) at(forest, slice)[kPast] = history_.add(at(forest, slice)[kPast], event, origin.stamp());
+    if (history_.full()) compact_history();
 }
 
 void InheritEngine::compact_history() {

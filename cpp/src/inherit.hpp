@@ -47,8 +47,21 @@ public:
         return true;
     }
 
-private:
+    // ---- for whoever knows what becomes of slices: programs of one property whose events bind all parameters, one at the most ----
     using Id = std::uint32_t;
+    using State = GuardedMachine::State;
+    bool is_exact() const;
+    std::size_t states() const { return forests_[0].machine->states.size(); }
+    // The slice of exactly this value, of the root's without one; kNil: there is none.
+    Id exact(Slot slot) const { return slot == kNil ? forests_[0].root : domains_[0]->extra(slot)[kExact]; }
+    State state_of(Id slice) const { return at(forests_[0], slice)[kState]; }
+    std::uint64_t variables_of(Id slice) const { return user_of(forests_[0], slice); }
+    // Makes it, as a copy of the root.
+    Id make_copy(Slot slot);
+    // It takes a transition to a state that nobody hears of, and all else that this does is done already.
+    void follow(Id slice, EventId event, State after, Origin& origin);
+
+private:
     using Machine = GuardedMachine;
     using Values = std::array<Slot, kMaxParameters>;  // by parameter; 0 where unbound
 
@@ -120,6 +133,7 @@ private:
     bool unused(unsigned p, Slot slot);
 
     void take(Forest& forest, Turn& turn);
+    Id copy(Forest& forest, const Values& values, Id parent);
     Id nearest(Forest& forest, const Plan& plan, const Values& values);
     Choice choose(const Forest& forest, Id id, const Occasion& occasion);
     void advance(Forest& forest, Id id, const Choice& choice, Turn& turn);

@@ -2,6 +2,7 @@
 #include <map>
 
 #include "check.hpp"
+#include "inherit.hpp"
 #include "mopsus/archive.hpp"
 #include "mopsus/guarded.hpp"
 #include "programs.hpp"
@@ -136,6 +137,51 @@ TEST(slices_count_on_their_own) {
     REQUIRE(things.counters.notes == 4);  // three uses, and the arrival
     REQUIRE(!things.counters.changes.back().success && things.counters.changes.back().after == kBad);
     REQUIRE((things.states() == std::vector<std::uint32_t>{kInit, kBad, kBusy}));
+}
+
+// One value, and two events about it.
+Program doors() {
+    using Machine = GuardedMachine;
+    auto machine = std::make_shared<Machine>();
+    machine->variables = true;
+    machine->states.resize(3);
+    machine->states[kInit].transitions = {{kOpen, Machine::kNoCode, Machine::End{Machine::kNoCode, Machine::kNoCode, kBusy}, {}}};
+    machine->states[kBusy].transitions = {{kOpen, Machine::kNoCode, Machine::End{Machine::kNoCode, Machine::kNoCode, kInit}, {}},
+                                          {kUse, Machine::kNoCode, Machine::End{Machine::kNoCode, Machine::kNoCode, kBad}, {}}};
+    machine->states[kBad].category = 0;
+    Program program;
+    program.parameters = 1;
+    program.history = 4;
+    program.events = {{"open", {0}, true, false, {}}, {"use", {0}, true, false, {}}};
+    program.machines = {machine};
+    program.check();
+    return program;
+}
+
+TEST(slices_follow_whoever_knows_where_they_go) {
+    Counters counters;
+    const Program program = doors();
+    InheritEngine engine(program, counters);
+    REQUIRE(engine.is_exact());
+    REQUIRE(engine.states() == 3U);
+    engine.begin();
+    const Slot slot = engine.domain(0).insert(Key::of_int(7));
+    REQUIRE(engine.exact(slot) == kNil);
+    const InheritEngine::Id slice = engine.make_copy(slot);
+    REQUIRE(engine.exact(slot) == slice);
+    REQUIRE(counters.counters.count(engine.variables_of(slice)) == 1U);
+    for (std::int64_t row = 1; row <= 3; ++row) {  // as if it had been opened three times
+        Nowhere origin(row);
+        engine.follow(slice, kOpen, row % 2 != 0 ? kBusy : kInit, origin);
+    }
+    REQUIRE(engine.state_of(slice) == static_cast<std::uint32_t>(kBusy));
+    REQUIRE(counters.changes.empty() && counters.reports.empty());
+    Nowhere origin(4);
+    engine.step(kUse, &slot, origin);
+    REQUIRE(counters.reports.size() == 1 && counters.reports[0].witness.size() == 4);
+    REQUIRE(counters.reports[0].witness[1].stamp.row == 2);
+    const Program pairs = things();
+    REQUIRE(!InheritEngine(pairs, counters).is_exact());
 }
 
 TEST(a_final_state_forgets_a_slice_and_its_word) {

@@ -68,6 +68,7 @@ class Monitor:
         describe: Callable[[int], str | None],
         clock: tuple[int, float, float],
         first: int,
+        tables: tuple[bytes, bytes, tuple[str, ...]] | None,
     ) -> int: ...
     @staticmethod
     def ticks() -> int: ...

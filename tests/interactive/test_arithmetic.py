@@ -36,7 +36,7 @@ NATIVE = f"""
     #include "{AGENT}/arithmetic.hpp"
     using namespace mopsus::agent;
     static_assert(kMostVariables == {MOST_VARIABLES} && kDeepest == {DEEPEST});
-    static_assert(static_cast<int>(Operation::Different) == {Operation.DIFFERENT});
+    static_assert(static_cast<int>(Operation::Truth) == {Operation.TRUTH});
     extern "C" std::uint32_t run(const Instruction *code, const std::uint64_t *values, std::uint64_t unfit,
                                  std::uint64_t *variables) {{
         return compute(code, {{values, unfit, variables}}, ~0u);

@@ -59,6 +59,8 @@ class Operation(IntEnum):
     AT_LEAST = 17
     EQUAL = 18
     DIFFERENT = 19
+    TRUTH = 20
+    """A number that is a truth value."""
 
 
 _JUMPS = {
@@ -171,7 +173,7 @@ class Assembler:
     def _expression(self, node: ast.expr, values: Sequence[str]) -> None:
         match node:
             case ast.Constant(value=int() as number) if is_word(number):
-                self.emit(Operation.NUMBER, int(number))
+                self.emit(Operation.TRUTH if isinstance(number, bool) else Operation.NUMBER, int(number))
             case ast.Name(id=name):
                 self._name(name, values)
             case ast.UnaryOp(op=ast.USub(), operand=operand):
@@ -299,7 +301,7 @@ def run(
                 return None
             case Operation.END:
                 return operand, after
-            case Operation.NUMBER:
+            case Operation.NUMBER | Operation.TRUTH:
                 stack.append(operand)
             case Operation.VALUE | Operation.VARIABLE:
                 word = (values if operation is Operation.VALUE else after)[operand]

@@ -8,7 +8,9 @@ KEEP = 1 << 30
 """The step must be told, some time."""
 CODE = 1 << 29
 """This is no row: here begins code that gives the cell."""
-ROW = CODE - 1
+ONLY_BEGINS = 1 << 28
+"""An instance begins, and makes no step."""
+ROW = ONLY_BEGINS - 1
 
 
 class NoStepperError(Exception):

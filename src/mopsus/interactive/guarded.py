@@ -21,7 +21,7 @@ from mopsus.interactive.arithmetic import (
     Label,
     Operation,
 )
-from mopsus.interactive.cells import CODE, KEEP, STOP, NoStepperError
+from mopsus.interactive.cells import CODE, KEEP, ONLY_BEGINS, STOP, NoStepperError
 from mopsus.model import GuardedMachine
 from mopsus.model.guarded import INITIAL, End, State, Transition
 from mopsus.spec.prop.python import parse_body, returns
@@ -120,7 +120,7 @@ class _Cell:
         here = self.table.row(self.state.name)
         for relevant in (False, True):
             if self._begins(len(asked), relevant):
-                self._emit(Operation.END, here if not self.fresh else here | KEEP if relevant else 0)
+                self._emit(Operation.END, here if not self.fresh else here | KEEP | ONLY_BEGINS if relevant else 0)
 
     def _transition(self, number: int, transition: Transition, relevant: bool) -> None:
         assembler = self.table.assembler

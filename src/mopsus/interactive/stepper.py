@@ -42,6 +42,10 @@ class Stepper:
     """Of cells that are not the same for all instances in a row: see `mopsus.interactive.guarded`."""
     variables: tuple[str, ...] = ()
 
+    def tables(self) -> tuple[bytes, bytes, tuple[str, ...]]:
+        """Cells, code and variables as the core knows them."""
+        return self.cells.tobytes(), b"".join(map(bytes, self.code)), self.variables
+
     def check(self, environment: Mapping[str, object]) -> None:
         """`NoStepperError` if the code looks at a variable that it could not hold: it would always be given up."""
         for name in {self.variables[each.operand] for each in self.code if each.operation is Operation.VARIABLE}:

@@ -86,6 +86,8 @@ class Watch:
         """Why it can be stepped by nobody else, as soon as somebody has tried."""
         self.fed = False
         """Does the debugger send its events by itself?"""
+        self.fed_in_vain: str | None = None
+        """Why that was of no use, if it was so."""
         self.told = 0
         """How many events were delivered one by one."""
         self.functions: dict[str, Any] = {}
@@ -138,7 +140,7 @@ class Watch:
             return "its slice without parameters was put into another state, in which new slices begin"
         if self.told_first:
             return f"the live view shows its first events, {self.told_first:,} more"
-        return self._never_fed
+        return self._never_fed or self.fed_in_vain
 
     @property
     def _begins_elsewhere(self) -> bool:
@@ -269,7 +271,8 @@ class Watch:
         """Events happened that the debugger tells of only now."""
         core, _ = self.monitor.inside()
         told = [None if kind is None else (kind.event, kind.words, kind.location) for kind in kinds]
-        count = core.take_noted(records, told, line, clock, self._remembered.next)
+        tables = self.stepped.tables if self.stepped is not None and self._acceptances else None
+        count = core.take_noted(records, told, line, clock, self._remembered.next, tables)
         if not count:
             return
         mine = {number: kind for number, kind in enumerate(kinds) if kind is not None}
@@ -367,6 +370,7 @@ class Watch:
         """Forget everything: the program starts anew."""
         self.monitor.close()
         self._forget()
+        self.fed_in_vain = None
         self.monitor = self._make()
 
     def checkpoint(self) -> tuple[Checkpoint, int]:
@@ -438,6 +442,11 @@ class Steps:
         self._watch = watch
         self.stepper = stepper
         self.follow: Follower | None = None
+
+    @cached_property
+    def tables(self) -> tuple[bytes, bytes, tuple[str, ...]]:
+        """What a guarded machine is for whoever steps it, and so for the core, which makes its steps again."""
+        return self.stepper.tables()
 
     @property
     def lent(self) -> bool:

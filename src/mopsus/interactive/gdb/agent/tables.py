@@ -47,7 +47,7 @@ class Table:
         stepper = stepped.stepper
         self._words = len(stepper.variables) + 1 if stepper.variables else 0
         self._most = 1 if not self.keyed else _MOST_KEYS_WITH_VARIABLES if self._words else _MOST_KEYS
-        cells, code = bytes(stepper.cells), b"".join(map(bytes, stepper.code))
+        cells, code, _ = stepper.tables()
         at_code = ctypes.sizeof(MonitorLayout)
         at_cells = at_code + len(code)
         at_keys = at_cells + len(cells) + -len(cells) % _WORD
