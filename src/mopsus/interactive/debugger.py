@@ -10,7 +10,7 @@ debugger's affair; the debugger only says whether one of them stops the program 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -119,6 +119,11 @@ class Debugger(ABC):
         driver, the debugger may make these calls, in this order, by the quickest way that it has. If one of them asks
         it to `stop_soon`, it stops there. `clear_point` ends this, too."""
         raise NotImplementedError  # by a debugger that does not feed
+
+    def fed_in_vain(self, places: Iterable[Place]) -> str | None:
+        """Why it can send the events of none of these places in a way that is quicker than telling the driver; None if
+        it can somewhere, or does not know yet."""
+        return None
 
     def inside(self) -> Mapping[Place, str | None]:
         """Of each place that it feeds: None if events are stepped inside of the program there, else why not."""

@@ -301,7 +301,10 @@ class Session(Voice):
         self._later, self._passing = deque(later), passing
 
     def feed(self) -> None:
-        """Let the debugger send the events of those monitors by itself that need nothing else."""
+        """Let the debugger send the events of those monitors by itself that need nothing else, if it can."""
+        for watch in self.watches:
+            if watch.fed:
+                watch.fed_in_vain = self.debugger.fed_in_vain(watch.places)
         changed = [watch for watch in self.watches if watch.fed != self._can_be_fed(watch)]
         for watch in changed:
             watch.be_fed(not watch.fed)

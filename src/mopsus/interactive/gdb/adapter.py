@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -85,6 +85,9 @@ class GdbDebugger(Debugger):
     def feed(self, place: Place, events: Sequence[Feed]) -> None:
         if place.kind is PlaceKind.CALL:
             self.agent.feed(place, events)
+
+    def fed_in_vain(self, places: Iterable[Place]) -> str | None:
+        return self.agent.fed_in_vain([place for place in places if place.kind is PlaceKind.CALL])
 
     def inside(self) -> Mapping[Place, str | None]:
         return self.agent.inside()

@@ -123,6 +123,13 @@ class Agent:
         waiting = self._useless or "the program was not yet where a library could be loaded"
         return {place: None if place in self._sites else self._refused.get(place, waiting) for place in self._wanted}
 
+    def fed_in_vain(self, places: Sequence[Place]) -> str | None:
+        """Why none of these calls has a hook, or can get one; None if one has, or may."""
+        whys = [self._useless or self._refused.get(place) for place in places]
+        if any(why is None or why == _DISTURBED for why in whys):
+            return None
+        return "; ".join(dict.fromkeys(why for why in whys if why)) or "none of its events is the call of a function"
+
     def sees_return(self, place: Place, frame: gdb.Frame) -> bool:
         """Is this a call that a hook has made and will see return?"""
         return is_hook(frame.older()) and place in self._sites and self._sites[place].returning
