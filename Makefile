@@ -44,6 +44,7 @@ test-all: export MOPSUS_FUZZ_BYTES := 10000000
 test-all: export MOPSUS_WHEEL := 1
 test-all: export MOPSUS_RANDOM := 1
 test-all: export PYTEST_TIMEOUT := 7200
+test-all: export PYTEST_ADDOPTS := -o faulthandler_timeout=7500
 test-all: test ## the same with many more random cases, new ones each time, and a built wheel
 
 bench: $(VENV)/.built $(VENV)/.peers ## measure, print the table, store the JSON
