@@ -12,6 +12,7 @@ import sys
 import time
 
 import pytest
+from ending import end_all, session_of
 
 QUEUE = r"""
 #include <stdio.h>
@@ -172,12 +173,15 @@ def test_an_interrupted_program_is_reported_as_far_as_it_came(folder):
     subprocess.run(["cc", "-g", "-o", "spin", "spin.c"], cwd=folder, check=True)
     (folder / "spin.prop").write_text("state init accepting { transition { event main() success init } }\n")
     command = [sys.executable, "-m", "mopsus", "debug", "--batch", "--prop", "spin.prop", "./spin"]
-    with subprocess.Popen(
+    process = subprocess.Popen(
         command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    ) as process:
+    )
+    try:
         assert process.stdout.readline() == "here\n"
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does
         said = process.communicate(timeout=60)[1]
+    finally:
+        end_all(process)
     assert process.returncode == 130
     assert ": interrupted\n    #0 " in said
     assert said.startswith("stopped")  # where, only a library with debug information says
@@ -282,6 +286,9 @@ def converse(folder, arguments, prompt, commands):
         if "(y or n)" in said.splitlines()[-1]:
             os.write(terminal, b"y\n")
             said += "\n"
+    else:
+        for process in session_of(child):
+            os.kill(process, signal.SIGKILL)
     os.close(terminal)
     os.waitpid(child, 0)
     assert not waiting, said

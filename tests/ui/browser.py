@@ -12,6 +12,7 @@ import time
 from contextlib import contextmanager
 
 import pytest
+from ending import end_kindly
 
 PATIENCE_S = 120
 """How long something may take to appear before a test gives up: a bound on failure, not a wait."""
@@ -49,8 +50,7 @@ def chromium(profile):
     try:
         yield Tab(commands_in, answers_out)
     finally:
-        process.terminate()
-        process.wait()
+        end_kindly(process)
         os.close(commands_in)
         os.close(answers_out)
 

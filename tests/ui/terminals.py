@@ -11,6 +11,7 @@ import time
 from contextlib import contextmanager
 
 import pytest
+from ending import end_all
 
 PATIENCE_S = 120
 """How long something may take to appear before a test gives up: a bound on failure, not a wait."""
@@ -35,8 +36,7 @@ def terminal(words, folder):
     try:
         yield Terminal(process, master)
     finally:
-        process.kill()
-        process.wait()
+        end_all(process)
         os.close(master)
 
 

@@ -11,6 +11,7 @@ import urllib.request
 from contextlib import contextmanager
 
 import pytest
+from ending import end_kindly
 from ui.browser import chromium
 from ui.recordings import light
 
@@ -33,8 +34,7 @@ def viewed(recording, folder):
         assert address.startswith("http://127.0.0.1:"), process.stderr.read()
         yield address
     finally:
-        process.terminate()
-        _, complaints = process.communicate()
+        complaints = end_kindly(process)
     assert not complaints
     assert os.listdir(folder) == ["run.json"]  # it leaves nothing behind
 

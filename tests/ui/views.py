@@ -8,6 +8,8 @@ import subprocess
 import sys
 from contextlib import contextmanager
 
+from ending import end_kindly
+
 from mopsus.interactive.live.wire import Ready, Request, Wish, read_from_view, write_line
 
 
@@ -55,7 +57,6 @@ def live_view(**environment):
         assert isinstance(ready, Ready)
         yield process, ready.address, debugger
     finally:
-        process.terminate()
-        complaints, _ = process.communicate()
+        complaints = end_kindly(process)
         debugger.end()
     assert not complaints

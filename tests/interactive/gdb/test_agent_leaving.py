@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from ending import end_all
 from interactive.gdb.programs import START, build
 from interactive.gdb.sessions import at_prompt, debug
 
@@ -73,7 +74,9 @@ JUMP, TRAP = 0xE9, 0xCC
 @contextmanager
 def running(*words: str) -> Iterator[subprocess.Popen[str]]:
     """A program that runs already, with a thread more for each word; it must end well."""
-    program = subprocess.Popen([build(LOOP, "-g", "-O0", "-pthread"), *words], stdout=subprocess.PIPE, text=True)
+    program = subprocess.Popen(
+        [build(LOOP, "-g", "-O0", "-pthread"), *words], stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
     try:
         assert program.stdout is not None
         assert program.stdout.readline() == "ready\n"
@@ -81,8 +84,7 @@ def running(*words: str) -> Iterator[subprocess.Popen[str]]:
         program.terminate()
         assert program.wait(120) == 5
     finally:
-        program.kill()
-        program.communicate()
+        end_all(program)
 
 
 def changed_code(process: int) -> bytes:
@@ -151,6 +153,7 @@ def test_a_debugger_that_is_killed_leaves_no_hook_for_long(deadly, threads):
         wait_until(lambda: changed_code(program.pid).count(JUMP) >= 3 and TRAP not in changed_code(program.pid))
         debugger.send_signal(deadly)
         debugger.wait(120)
+        program.send_signal(signal.SIGCONT)  # for threads that GDB was about to stop, and that nobody lets go on then
         wait_until(lambda: not changed_code(program.pid))
 
 

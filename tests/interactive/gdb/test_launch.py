@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from ending import end_all
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from interactive.gdb.programs import START, build, run_gdb
@@ -249,10 +250,13 @@ def test_an_interrupt_ends_a_run_without_a_prompt(tmp_path):
     prop.write_text(TICKS)
     words = [sys.executable, "-m", "mopsus", "debug", "--batch", "--json", "--prop", str(prop), str(build(LOOP))]
     running = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
-    assert running.stdout is not None
-    assert running.stdout.readline() == "ready\n"
-    os.killpg(running.pid, signal.SIGINT)
-    _, report = running.communicate(timeout=60)
+    try:
+        assert running.stdout is not None
+        assert running.stdout.readline() == "ready\n"
+        os.killpg(running.pid, signal.SIGINT)
+        _, report = running.communicate(timeout=60)
+    finally:
+        end_all(running)
     assert running.returncode == 130
     assert json.loads(report)["program"]["stop"]["reason"] == "interrupted"
 

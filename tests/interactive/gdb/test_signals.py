@@ -9,10 +9,11 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from ending import end_all
 from interactive.gdb.programs import build
 
 pytestmark = pytest.mark.gdb
@@ -50,9 +51,7 @@ def session(folder: Path, *options: str) -> Iterator[subprocess.Popen[str]]:
     try:
         yield running
     finally:
-        with suppress(ProcessLookupError):
-            os.killpg(running.pid, signal.SIGKILL)
-        running.communicate()
+        end_all(running)
 
 
 def read_until(running: subprocess.Popen[str], text: str, times: int = 1) -> str:

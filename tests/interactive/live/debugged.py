@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
+from ending import end_all
 from interactive.live.standin import PATIENCE_S, StandIn
 
 from mopsus.interactive.setup import Setup
@@ -87,12 +87,10 @@ def _running(words: Sequence[str], said: Path, around: Mapping[str, str]) -> Ite
             env=around,
             start_new_session=True,
         )
-    with process:
-        try:
-            yield process
-        finally:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
+    try:
+        yield process
+    finally:
+        end_all(process)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import pytest
+from ending import end_all
 from interactive.python.debugged import debug
 from interactive.python.logged import plain
 
@@ -290,19 +291,22 @@ def test_ctrl_c_stops_the_program_and_not_the_session(tmp_path):
     (tmp_path / "program.py").write_text(program)
     (tmp_path / "watched.prop").write_text("state init { transition { event f() success init } }")
     words = ["debug", "-q", "--prop", str(tmp_path / "watched.prop"), str(tmp_path / "program.py")]
-    with subprocess.Popen(
+    process = subprocess.Popen(
         [sys.executable, "-m", "mopsus", *words],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
         start_new_session=True,
-    ) as process:
+    )
+    try:
         process.stdin.write("continue\n")
         process.stdin.flush()
-        while "ready" not in process.stdout.readline():
-            pass
+        while "ready" not in (line := process.stdout.readline()):
+            assert line
         os.killpg(process.pid, signal.SIGINT)
         shown, _ = process.communicate("p 'still here'\nquit\n", timeout=60)
+    finally:
+        end_all(process)
     assert "The program is interrupted" in shown
     assert "'still here'" in shown
     assert process.returncode == 0
