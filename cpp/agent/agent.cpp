@@ -171,6 +171,7 @@ public:
     template <typename Read>
     bool take_place(Read read) {
         const Turn turn;
+        ++site_.calls;
         if ((++mopsus_agent.turns & (kBetweenChecks - 1)) == 0 && is_deserted()) {
             leave();
             return false;
@@ -255,7 +256,7 @@ private:
         mopsus_agent_gate(&stop_);
     }
 
-    const Site& site_;
+    Site& site_;
     Looks what_;
     Event* first_;
     std::uint32_t count_;

@@ -71,6 +71,7 @@ struct Site {
     std::uint32_t looks;
     Event* first;
     std::uint64_t generation;  // another one whenever the events are others
+    std::uint64_t calls;       // and returns that came here, since the debugger has written this
 };
 
 struct Record {

@@ -1,5 +1,6 @@
 #include "coded.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace mopsus::python {
@@ -60,6 +61,12 @@ CodedSteps::Variables* CodedSteps::of(Id slice) {
     return &known_[places_[slice] - 1];
 }
 
+void CodedSteps::copy(const Variables& from, Variables& to) const {
+    std::copy_n(from.words, coded_.variables.size() + 1, to.words);
+    to.truths = from.truths;
+    to.assigned = from.assigned;
+}
+
 bool CodedSteps::take(EventId event, Slot slot, const Values& values, Origin& origin) {
     engine_.begin();
     const Id exact = engine_.exact(slot);
@@ -68,12 +75,12 @@ bool CodedSteps::take(EventId event, Slot slot, const Values& values, Origin& or
     const std::size_t row = exact != kNil ? engine_.state_of(exact) + 1 : 0;
     std::uint32_t cell = coded_.cells[row * coded_.letters + event];
     Variables* variables = nullptr;
-    Variables after;
+    Variables after;  // the code may be given up
     if ((cell & agent::kCode) != 0) {
         const std::size_t begin = cell & agent::kRow;
         if (begin >= coded_.code.size()) return false;
         variables = of(parent);
-        after = *variables;
+        copy(*variables, after);
         cell = agent::compute(coded_.code.data() + begin, {values.words, values.unfit, after.words}, agent::kStop, Tags(values.truths, after));
     }
     if ((cell & agent::kStop) != 0) return false;
@@ -83,10 +90,7 @@ bool CodedSteps::take(EventId event, Slot slot, const Values& values, Origin& or
         slice = engine_.make_copy(slot);
         if (variables != nullptr) variables = of(slice);
     }
-    if (variables != nullptr) {
-        after.owner = slice;
-        *variables = after;
-    }
+    if (variables != nullptr) copy(after, *variables);
     if ((cell & agent::kOnlyBegins) == 0)
         engine_.follow(slice, event, static_cast<InheritEngine::State>((cell & agent::kRow) / coded_.letters - 1), origin);
     return true;

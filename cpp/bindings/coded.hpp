@@ -49,6 +49,7 @@ private:
 
     Variables* of(Id slice);
     Variables read(Id slice) const;
+    void copy(const Variables& from, Variables& to) const;  // for whoever has them
 
     const Coded& coded_;
     InheritEngine& engine_;

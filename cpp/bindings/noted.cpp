@@ -137,8 +137,9 @@ std::uint64_t take_noted(PyMonitor& self, nb::bytes data, const std::vector<Desc
     std::uint64_t count = 0;
     const bool taken = self.take_all([&](auto&&, Engine& engine) {
         agent::Record record;
-        for (std::size_t at = 0; at + sizeof record <= data.size(); at += sizeof record) {
-            std::memcpy(&record, static_cast<const char*>(data.data()) + at, sizeof record);
+        const char* at = static_cast<const char*>(data.data());
+        for (std::size_t left = data.size() / sizeof record; left > 0; --left, at += sizeof record) {
+            std::memcpy(&record, at, sizeof record);
             if (record.event >= kinds.size() || !kinds[record.event]) continue;
             const Kind& kind = *kinds[record.event];
             Slot slot = kNil;

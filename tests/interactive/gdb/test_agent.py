@@ -228,3 +228,47 @@ def test_the_developers_breakpoint_comes_first():
     assert "$2 = 3" in said
     assert "Stopped: TakenAgain" in said
     assert "agent" not in said
+
+
+BUSY = """
+    slice on x
+    initialization { times = 0 }
+    state init accepting { transition { %s success { times += 1 } init } }
+"""
+EACH = """
+    initialization { seen = 0 }
+    on entering state init {
+        seen += 1
+        if seen % 500 == 0: print("seen", seen)
+    }
+"""
+
+
+@pytest.mark.parametrize(("event", "place"), [("event take(x)", "take"), ("after event take(x)", "after take")])
+def test_a_hook_that_only_calls_the_debugger_is_given_up(event, place, tmp_path):
+    scenario = tmp_path / "each.scn"
+    scenario.write_text(textwrap.dedent(EACH))
+    load = f"verde load-scenario {scenario}"
+    said = at_prompt(build(QUEUE), BUSY % event, load, "break drop", "run 1001", "verde hooks", "continue")
+    assert f"{place}: stepped inside of the program" not in said
+    assert "the program stops for each event: somebody reacts to nearly every call" in said
+    assert "seen 1000\n" in said
+
+
+def test_a_hook_is_kept_where_somebody_reacts_now_and_then(tmp_path):
+    """In most of these steps nothing happens."""
+    scenario = tmp_path / "each.scn"
+    scenario.write_text(textwrap.dedent(EACH).replace("state init", "state tenth").replace("500", "50"))
+    spec = """
+        slice on x
+        initialization { times = 0 }
+        state init accepting {
+            transition { event take(x) { return times == 9 } success { times = 0 } tenth failure { times += 1 } init }
+        }
+        state tenth accepting { transition { event take(x) success { times += 1 } init } }
+    """
+    said = at_prompt(
+        build(QUEUE), spec, f"verde load-scenario {scenario}", "break drop", "run 2000", "verde hooks", "continue"
+    )
+    assert "take: stepped inside of the program" in said
+    assert "seen 150\n" in said

@@ -35,6 +35,7 @@ from mopsus.interactive.stepper import Kind, Stepped
 from mopsus.model import Place, Reading, Unavailable
 
 _DISTURBED = "there is another point in its first instructions"
+_ANSWERED = "somebody reacts to nearly every call"
 _BREAKING = {gdb.BP_BREAKPOINT, gdb.BP_HARDWARE_BREAKPOINT}
 _ATTEMPTS = 100
 """How often we look whether the library can be loaded, before we give up."""
@@ -286,8 +287,13 @@ class Agent:
         for number in list(self._passing):
             self._passing.discard(number)
             places = self._places[number]
-            if not self._disturbed(self._sites[places[0]]):
-                self._place(self._sites[places[0]], places)
+            site = self._sites[places[0]]
+            if site.is_dear:
+                for place in places:
+                    self._refused[place] = _ANSWERED
+                    self._unhook(place)
+            elif not self._disturbed(site):
+                self._place(site, places)
 
     def expose(self) -> None:
         """The program has stopped for somebody who looks at it, and at its code: no thread seems to be in a copy, and
@@ -518,9 +524,10 @@ class Agent:
         if not places:
             return
         site = self._sites[places[0]]
+        site.count_handled()
         if stop.returning:
             self._handle_return(site, stop, next(place for place in places if place.after))
-        else:
+        if not stop.returning or site.is_dear:
             self._pass_by_traps(stop.site)
 
     def _pass_by_traps(self, number: int) -> None:

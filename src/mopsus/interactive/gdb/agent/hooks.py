@@ -28,6 +28,10 @@ _FAR_JUMP = b"\xff\x25\x00\x00\x00\x00"
 """Jumps to the address behind it."""
 _TRAMPOLINE = 2 * (len(_FAR_JUMP) + 8) + LONGEST
 _PAGE = 4096
+_ENOUGH = 64
+"""Calls that the debugger has handled, before anything is said about them."""
+_WORTH = 4
+"""Calls for each that the debugger handles: with fewer, a hook is not worth it."""
 _generations = count(1)
 
 
@@ -70,6 +74,7 @@ class Site:
         self.events: tuple[Hooked, ...] = ()
         self.returns: tuple[Hooked, ...] = ()
         self.placed = False
+        self._calls = self._handled = self._counted = 0
 
     @property
     def window(self) -> range:
@@ -88,6 +93,19 @@ class Site:
         if data != self._data or self._memory is None:
             self._data, self._memory = data, self._library.piece(data)
         self.generation = next(_generations)
+        self._calls = self._handled = 0
+
+    def count_handled(self) -> None:
+        """The debugger handles a call, or a return."""
+        calls = self._library.calls(self.number)
+        self._handled += 1
+        self._calls += calls - self._counted
+        self._counted = calls
+
+    @property
+    def is_dear(self) -> bool:
+        """Does the debugger handle so many calls that a trap would cost less than the hook, which only calls it?"""
+        return self._handled >= _ENOUGH and self._calls < _WORTH * self._handled
 
     @property
     def copy(self) -> range:
@@ -167,6 +185,7 @@ class Site:
         )
         ctypes.memmove(site.original, self._beginning.original, JUMP)
         ctypes.memmove(site.jump, self._jump, JUMP)
+        self._counted = 0
         self._library.put_site(self.number, site)
 
 

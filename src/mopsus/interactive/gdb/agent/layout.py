@@ -72,8 +72,7 @@ class SiteLayout(ctypes.Structure):
         ("original", ctypes.c_uint8 * 8),
         ("jump", ctypes.c_uint8 * 8),
         *((name, ctypes.c_uint32) for name in ("events", "returns", "placed", "looks")),
-        ("first", ctypes.c_uint64),
-        ("generation", ctypes.c_uint64),
+        *((name, ctypes.c_uint64) for name in ("first", "generation", "calls")),
     ]
 
 

@@ -106,7 +106,14 @@ class Library:
         return int.from_bytes(read(self._agent + getattr(AgentLayout, field).offset, 8), "little")
 
     def put_site(self, number: int, site: SiteLayout) -> None:
-        write(self._agent + AgentLayout.sites.offset + number * ctypes.sizeof(SiteLayout), bytes(site))
+        write(self._site(number), bytes(site))
+
+    def calls(self, number: int) -> int:
+        """How often the agent was called for a site since that was written."""
+        return int.from_bytes(read(self._site(number) + SiteLayout.calls.offset, 8), "little")
+
+    def _site(self, number: int) -> int:
+        return self._agent + AgentLayout.sites.offset + number * ctypes.sizeof(SiteLayout)
 
     def memory(self, length: int) -> Memory:
         """Memory for data. What nobody has written to costs nothing."""
