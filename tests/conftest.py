@@ -7,8 +7,13 @@ the machine does than about the code, so it fails no test.
 from __future__ import annotations
 
 import os
+import signal
 
 from hypothesis import HealthCheck, settings
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # Who runs tests behind a shell has it ignored, and so would all programs that tests interrupt.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 

@@ -35,7 +35,7 @@ def viewed(recording, folder):
         yield address
     finally:
         complaints = end_kindly(process)
-    assert not complaints
+    assert not complaints, complaints
     assert os.listdir(folder) == ["run.json"]  # it leaves nothing behind
 
 

@@ -59,4 +59,4 @@ def live_view(**environment):
     finally:
         complaints = end_kindly(process)
         debugger.end()
-    assert not complaints
+    assert not complaints, complaints

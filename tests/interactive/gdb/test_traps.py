@@ -63,6 +63,6 @@ def test_a_program_that_can_load_no_library_is_seen_by_traps_and_told_why():
         *("-g", "-O0", "-static", "-nostdlib"),
     )
     said = at_prompt(program, STEPS % "before(x)", "break 6", "run", "verde hooks", "delete", "continue")
-    assert "step: the program stops for each event: " in said
+    assert "Steps: the program stops for each event: no library can be loaded into the program" in said
     assert "exited with code 07" in said
     assert debug(program, STEPS % "before(x)")["stats"]["events"] == 9

@@ -235,7 +235,7 @@ class LivePage:
             back = ui.button(str(saved.number), icon="history", color=None, on_click=lambda: self._restore(saved))
             back.props(f'dense outline no-caps aria-label="go back to checkpoint {saved.number}"')
             back.tooltip("go back to it")
-            back.bind_enabled_from(self, "_gone", backward=lambda gone: not gone)
+            back.bind_enabled_from(self._end, "visible", backward=lambda gone: not gone)
             with ui.column().classes("gap-0").style("min-width: 0"):
                 ui.label(panels.checkpoint_text(saved)).classes("text-sm")
                 ui.label(saved.states).classes("text-xs opacity-70").style("overflow-wrap: anywhere")
