@@ -21,8 +21,10 @@ namespace {
 
 constexpr std::uint64_t kHidden = ~std::uint64_t{0};  // where nobody can be on a stack
 constexpr std::uint32_t kPatience = 1U << 8;          // looks, before a thread lets others run
-constexpr std::uint32_t kDespair = 1U << 10;          // looks, before it gives up
+constexpr std::uint32_t kDoubt = 1U << 9;             // looks, before it sleeps in between
+constexpr std::uint32_t kDespair = kDoubt + 200;      // looks, before it gives up
 constexpr std::uint64_t kBetweenChecks = 1U << 14;    // calls
+constexpr std::uint32_t kMostTries = 1U << 10;        // to hand a call over to the debugger
 
 // What a debugger may look at or change when it stops the program between any two instructions.
 template <typename T>
@@ -146,7 +148,8 @@ private:
             std::uint64_t nobody = 0;
             mine_ = __atomic_compare_exchange_n(&mopsus_agent.owner, &nobody, me, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
             if (mine_) return;
-            if (looks > kPatience) system_call(kYield);
+            if (looks > kDoubt) sleep_a_millisecond();
+            else if (looks > kPatience) system_call(kYield);
             else asm volatile("pause");
         }
     }
@@ -177,13 +180,15 @@ public:
             return false;
         }
         stop_.stuck = !turn.mine();
-        do {
+        for (std::uint32_t tries = 0;;) {
             if ((get(site_.looks) & what_) == 0) return false;  // the debugger was here meanwhile
-            if (!look(read) || !turn.mine()) {
-                call_gate(Handle);
-                return false;
+            if (look(read) && turn.mine()) {
+                if (commit()) break;
+                continue;
             }
-        } while (!commit());
+            // If a signal comes now, its handler may do something after which the debugger puts the hook back, before this call is seen.
+            if (!call_gate(Handle) || what_ == kReturns || ++tries == kMostTries) return false;
+        }
         for (std::uint32_t k = 0; k < count_; ++k) {
             if ((passed_ >> k & 1) != 0) asm volatile("incq %0" : "+m"(first_[k].passed));
         }
@@ -249,11 +254,16 @@ private:
         return journal_.count != 0 ? mopsus_agent_commit(&journal_) : get(mopsus_agent.log->changes) == journal_.seen;
     }
 
-    void call_gate(Reason reason) {
-        if (this_process() != mopsus_agent.process) return;
-        if (!is_traced()) return leave();
+    // False: there is no debugger.
+    bool call_gate(Reason reason) {
+        if (this_process() != mopsus_agent.process) return false;
+        if (!is_traced()) {
+            leave();
+            return false;
+        }
         stop_.reason = reason;
         mopsus_agent_gate(&stop_);
+        return true;
     }
 
     Site& site_;

@@ -28,6 +28,11 @@ bool read_memory(std::uint64_t address, void* to, std::uint64_t length) {
     return system_call(kReadMemory, this_process(), word(local), 1, word(remote), 1) == length;
 }
 
+void sleep_a_millisecond() {
+    const std::uint64_t time[2] = {0, 1'000'000};
+    system_call(kSleep, word(time));
+}
+
 bool is_traced() {
     char text[1024];
     const std::uint64_t file = system_call(kOpen, word("/proc/self/status"));

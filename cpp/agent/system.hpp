@@ -7,7 +7,7 @@
 namespace mopsus::agent {
 
 enum SystemCall : std::uint64_t {
-    kRead = 0, kOpen = 2, kClose = 3, kMap = 9, kProtect = 10, kUnmap = 11, kYield = 24, kAdvise = 28, kProcess = 39, kReadMemory = 310
+    kRead = 0, kOpen = 2, kClose = 3, kMap = 9, kProtect = 10, kUnmap = 11, kYield = 24, kAdvise = 28, kSleep = 35, kProcess = 39, kReadMemory = 310
 };
 
 inline std::uint64_t system_call(SystemCall number, std::uint64_t a = 0, std::uint64_t b = 0, std::uint64_t c = 0, std::uint64_t d = 0,
@@ -24,6 +24,9 @@ std::uint64_t this_process();
 
 // False: some of that is no memory of ours.
 bool read_memory(std::uint64_t address, void* to, std::uint64_t length);
+
+// Less if a signal comes.
+void sleep_a_millisecond();
 
 // Is there a debugger?
 bool is_traced();

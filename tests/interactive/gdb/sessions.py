@@ -17,9 +17,8 @@ from interactive.gdb.programs import START, run_gdb
 
 def debug(program: Path, spec: str, *options: str, arguments: tuple[str, ...] = ()) -> dict[str, Any]:
     """The report of a run, without the times, and what was said beside it."""
-    suffix = ".prop" if spec.lstrip().startswith(("slice", "state")) else ".mop"
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / f"spec{suffix}"
+        file = Path(folder) / f"spec{_suffix(spec)}"
         file.write_text(textwrap.dedent(spec))
         done = subprocess.run(
             [
@@ -39,12 +38,15 @@ def debug(program: Path, spec: str, *options: str, arguments: tuple[str, ...] = 
 
 def at_prompt(program: Path | None, spec: str, *commands: str, first: Sequence[str] = ()) -> str:
     """What is said when GDB has these commands, with a quiet property loaded; some come before that."""
-    suffix = ".prop" if spec.lstrip().startswith(("slice", "state")) else ".mop"
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / f"spec{suffix}"
+        file = Path(folder) / f"spec{_suffix(spec)}"
         file.write_text(textwrap.dedent(spec))
         load = ("set confirm off", f"source {START}", *first, f"verde load-property {file}", "verde exec set_quiet")
         return run_gdb(program, [*load, *commands])
+
+
+def _suffix(spec: str) -> str:
+    return ".prop" if spec.lstrip().startswith(("slice", "initialization", "state")) else ".mop"
 
 
 def said_of(report: dict[str, Any]) -> object:

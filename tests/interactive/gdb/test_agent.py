@@ -272,3 +272,34 @@ def test_a_hook_is_kept_where_somebody_reacts_now_and_then(tmp_path):
     )
     assert "take: stepped inside of the program" in said
     assert "seen 150\n" in said
+
+
+METHOD = """
+    #include <cstdio>
+    volatile int sink;
+    struct Door {
+        long id;
+        __attribute__((noinline)) int open(int k) const { sink = sink + 1; return id * 10 + k; }
+    };
+    int main() {
+        Door one{5}, other{6};
+        Door *doors[] = {&one, &other};
+        int sum = 0;
+        for (int k = 0; k < 10; k++) sum += doors[k & 1]->open(k);
+        std::printf("%d\\n", sum);
+    }
+"""
+OPENED = """
+    slice on door
+    state init accepting {
+        transition { event Door.open(this as door, k) { return k < 8 } success init failure late }
+    }
+    state late non-accepting
+"""
+
+
+def test_a_method_whose_compiler_has_changed_how_it_is_called_is_seen_by_traps():
+    """It is given what its object has, and not the object."""
+    program = build(METHOD, "-g", "-O2", language="c++")
+    assert said_of(debug(program, OPENED)) == said_of(debug(program, OPENED, "--no-hooks"))
+    assert "the compiler has changed how it is called" in at_prompt(program, OPENED, "run", "verde hooks")

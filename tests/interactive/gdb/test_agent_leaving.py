@@ -297,3 +297,55 @@ def test_events_in_signal_handlers_are_all_stepped():
 def test_a_signal_handler_that_jumps_out_of_the_agent_stops_nobody():
     report = debug(build(SIGNALS), EVERY.replace("fail", "over"), arguments=("jump",))
     assert [verdict["category"] for verdict in report["verdicts"]] == ["over"]
+
+
+COUNTED = """
+    initialization { n = 0 }
+    state init accepting {
+        transition { event work(who) success { n += 1 } }
+        transition { event done(arg 1 as total) { return total == n } success right failure wrong }
+    }
+    state right accepting { transition { event done(arg 1 as total) success again } }
+    state again non-accepting
+    state wrong non-accepting
+"""
+RINGING = """
+    #include <signal.h>
+    #include <sys/time.h>
+    volatile long total;
+    __attribute__((noinline)) int work(int who) { total++; return who; }
+    __attribute__((noinline)) long done(long all) { return all + total; }
+    void ring(int number) { work(99); }
+    int main(void) {
+        struct itimerval often = {{0, 5000}, {0, 5000}}, never = {{0, 0}, {0, 0}};
+        signal(SIGALRM, ring);
+        setitimer(ITIMER_REAL, &often, 0);
+        for (int k = 0; k < 3000000; k++) work(1);
+        setitimer(ITIMER_REAL, &never, 0);
+        done(total);
+        done(total);
+        return 3;
+    }
+"""
+TOGETHER = """
+    #include <pthread.h>
+    volatile int sink;
+    __attribute__((noinline)) int work(int who) { sink++; return who; }
+    __attribute__((noinline)) long done(long total) { return total + sink; }
+    void *run(void *given) { for (int k = 0; k < 100000; k++) work(1); return given; }
+    int main(void) {
+        pthread_t threads[6];
+        for (int k = 0; k < 6; k++) pthread_create(&threads[k], 0, run, 0);
+        for (int k = 0; k < 6; k++) pthread_join(threads[k], 0);
+        done(600000);
+        done(600000);
+        return 3;
+    }
+"""
+
+
+@pytest.mark.parametrize("program", [RINGING, TOGETHER], ids=["signals", "threads"])
+def test_no_call_is_lost_or_counted_twice(program):
+    """Signals come in the midst of the agent, and threads that hold it up lose the processor."""
+    report = debug(build(program, "-g", "-O1", "-pthread"), COUNTED)
+    assert [verdict["category"] for verdict in report["verdicts"]] == ["again"]

@@ -24,10 +24,10 @@ from mopsus.interactive.gdb.agent.layout import (
     Reason,
     StopLayout,
 )
-from mopsus.interactive.gdb.agent.library import GATE, Library, read
+from mopsus.interactive.gdb.agent.library import FILE, GATE, Library, read
 from mopsus.interactive.gdb.agent.moving import NoHookError
 from mopsus.interactive.gdb.agent.tables import Log, Table
-from mopsus.interactive.gdb.agent.threads import can_load, each_thread, go_to, in_signal_handler, is_running, pc
+from mopsus.interactive.gdb.agent.threads import can_load, each_thread, go_to, is_running, is_within, pc
 from mopsus.interactive.gdb.agent.ticking import Ticking
 from mopsus.interactive.gdb.readings import Hit
 from mopsus.interactive.gdb.trap import Trap
@@ -502,7 +502,7 @@ class Agent:
         self.drain()
         address = int(gdb.parse_and_eval("(unsigned long) $rdi"))
         stop = StopLayout.from_buffer_copy(read(address, ctypes.sizeof(StopLayout)))
-        if stop.stuck and not in_signal_handler():
+        if stop.stuck and not is_within(self._here.library.get("owner"), self._here.library.get("stack"), str(FILE)):
             self._here.library.put(owner=0)  # it was left by a jump, or its thread is gone
         if stop.reason == Reason.CROWDED:
             self._fill([table for table in self._tables.values() if table.crowded])

@@ -93,8 +93,8 @@ class Function:
     def _check_whole(self) -> None:
         if not _begins(self.entry):
             raise NoHookError("its code does not begin where the function does: it is inlined or split")
-        text = gdb.execute(f"info symbol {self.entry}", to_string=True)
-        if "." in text.split()[0].partition("(")[0]:
+        name = gdb.execute(f"info symbol {self.entry}", to_string=True).partition(" in section")[0]
+        if "[clone " in name or "." in name.split()[0].partition("(")[0]:
             raise NoHookError("the compiler has changed how it is called")
 
     def _first(self, trap: int) -> list[Instruction]:

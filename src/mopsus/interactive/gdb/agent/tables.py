@@ -10,13 +10,11 @@ import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeGuard
 
-import gdb
-
 from mopsus.interactive.arithmetic import from_words, to_words
 from mopsus.interactive.debugger import DebuggerError
 from mopsus.interactive.gdb.agent.layout import ChangeLayout, JournalLayout, LogLayout, MonitorLayout
 from mopsus.interactive.gdb.agent.library import COMMIT, Library, read
-from mopsus.interactive.gdb.agent.threads import each_thread
+from mopsus.interactive.gdb.agent.threads import complete_function
 from mopsus.interactive.stepper import RECORD, Stepped
 
 _CAPACITY = 1 << 16
@@ -209,13 +207,5 @@ class Log:
             self._memory.write(_HEAD + (journal.used + number) * RECORD.size, bytes(change.record))
         self._head.used = journal.used + journal.count
         self._head.committing = 0
-        self._leave_commit()
+        complete_function(COMMIT, 1)
         self.changed()
-
-    def _leave_commit(self) -> None:
-        for _ in each_thread():
-            frame = gdb.newest_frame()
-            symbol = gdb.execute(f"info symbol {frame.pc()}", to_string=True)
-            if symbol.split()[0] == COMMIT:
-                frame.select()
-                gdb.execute("with confirm off -- return (int) 1", to_string=True)

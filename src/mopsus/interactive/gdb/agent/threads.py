@@ -69,12 +69,53 @@ def go_to(address: int) -> None:
     gdb.execute(f"set var $pc = {address}")
 
 
-def in_signal_handler() -> bool:
-    """May the selected thread go back to where a signal came, when it returns?"""
-    frame: gdb.Frame | None = gdb.newest_frame()
-    while frame is not None and frame.type() != gdb.SIGTRAMP_FRAME:
-        frame = frame.older()
-    return frame is not None
+def is_within(pointer: int, stack: int, file: str) -> bool:
+    """Is the thread with this pointer to its own variables still in a library that it has entered there on its stack?
+    It may have jumped out, or be gone. The selected thread has just entered it, maybe once more."""
+    selected = gdb.selected_thread()
+    for thread in each_thread():
+        if int(gdb.parse_and_eval("(unsigned long) $fs_base")) != pointer:
+            continue
+        frame: gdb.Frame | None = gdb.newest_frame()
+        while thread is selected and frame is not None and gdb.solib_name(frame.pc()) == file:
+            frame = frame.older()
+        while frame is not None and _register(frame, "rsp") <= stack:
+            if gdb.solib_name(frame.pc()) == file:
+                return True
+            frame = frame.older()
+    return False
+
+
+def complete_function(name: str, result: int) -> None:
+    """Any thread that is in this function has returned from it, with this result. A signal may have come meanwhile, and
+    its handler be at work: then it returns to behind the call."""
+    for _ in each_thread():
+        frame: gdb.Frame | None = gdb.newest_frame()
+        while frame is not None and frame.name() != name:
+            frame = frame.older()
+        if frame is None:
+            continue
+        if frame.newer() is None:
+            frame.select()
+            gdb.execute(f"with confirm off -- return (int) {result}", to_string=True)
+        else:
+            _complete_interrupted(frame, result)
+
+
+def _complete_interrupted(frame: gdb.Frame, result: int) -> None:
+    """The registers that a frame goes on with are in memory: the signal has saved them there."""
+    caller = frame.older()
+    assert caller is not None
+    values = {name: _register(caller, name) for name in ("rbx", "rbp", "r12", "r13", "r14", "r15", "rsp")}
+    level, values["rax"], values["pc"] = frame.level(), result, caller.pc()
+    for name, value in values.items():  # each time, all frames are found anew
+        gdb.execute(f"frame level {level}", to_string=True)
+        gdb.execute(f"set var ${name} = {value}", to_string=True)
+    gdb.newest_frame().select()
+
+
+def _register(frame: gdb.Frame, name: str) -> int:
+    return int(frame.read_register(name).cast(gdb.lookup_type("unsigned long")))
 
 
 def can_load() -> bool:
