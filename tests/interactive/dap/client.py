@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import Any, Self
@@ -39,8 +40,12 @@ _BODIES: dict[str, dict[str, type | tuple[type, ...]]] = {
     "completions": {"targets": list},
     "source": {"content": str},
     "exceptionInfo": {"exceptionId": str, "breakMode": str},
+    "setDataBreakpoints": {"breakpoints": list},
+    "dataBreakpointInfo": {"dataId": (str, type(None)), "description": str},
+    "readMemory": {"address": str, "data": str},
+    "runInTerminal": {"kind": str, "title": str, "cwd": str, "args": list},
 }
-"""What the body of an event or an answer must have."""
+"""What the body of an event or an answer, or what a request to the editor must have."""
 _PARTS: dict[str, dict[str, type]] = {
     "threads": {"id": int, "name": str},
     "stackFrames": {"id": int, "name": str, "line": int, "column": int},
@@ -73,12 +78,15 @@ class Client:
         )
         self.abilities: Message = {"supportsInvalidatedEvent": True}
         """What it tells of itself."""
+        self.run_in_terminal: Callable[[Message], Message] | None = None
+        """What it does to run something in a terminal; None: it refuses to."""
         self.events: list[Message] = []
         """All that came so far."""
         self._taken = 0
         self._numbers = count(1)
         self._answers: dict[int, Message] = {}
         self._asked: dict[int, str] = {}
+        self._writing = threading.Lock()
         self._news = threading.Condition()
         self._over = False
         self._wrong: list[str] = []
@@ -111,8 +119,9 @@ class Client:
     def write(self, data: bytes) -> None:
         """Any bytes as a message."""
         assert self.process.stdin is not None
-        self.process.stdin.write(b"Content-Length: %d\r\n\r\n%b" % (len(data), data))
-        self.process.stdin.flush()
+        with self._writing:
+            self.process.stdin.write(b"Content-Length: %d\r\n\r\n%b" % (len(data), data))
+            self.process.stdin.flush()
 
     def answer(self, number: int) -> Message:
         """The answer to what was asked, as it is."""
@@ -235,12 +244,23 @@ class Client:
                 last = message.get("seq", 0)
                 if message["type"] == "event":
                     self.events.append(message)
-                else:
+                elif message["type"] == "response":
                     self._answers[message["request_seq"]] = message
                 self._news.notify_all()
+            if message["type"] == "request":
+                self._serve(message)
         with self._news:
             self._over = True
             self._news.notify_all()
+
+    def _serve(self, message: Message) -> None:
+        """What the adapter asks of an editor."""
+        answer = {"seq": next(self._numbers), "type": "response", "request_seq": message["seq"], "success": False}
+        answer |= {"command": message["command"], "message": "no room for it"}
+        if self.run_in_terminal is not None:
+            answer |= {"success": True, "body": self.run_in_terminal(message["arguments"])}
+        with suppress(OSError, ValueError):  # of an editor that vanishes meanwhile
+            self.write(json.dumps(answer).encode())
 
     def _read_errors(self) -> None:
         assert self.process.stderr is not None
@@ -262,6 +282,8 @@ class Client:
                 self._look_inside(message["command"], message.get("body", {}), True)
             elif not message["message"] or "format" not in message["body"]["error"] or "Traceback" in str(message):
                 self._wrong.append(f"no good error: {message}")
+        elif message["type"] == "request" and message["command"] == "runInTerminal":
+            self._look_inside("runInTerminal", message["arguments"], self.abilities["supportsRunInTerminalRequest"])
         else:
             self._wrong.append(f"no such message: {message}")
 
@@ -279,6 +301,8 @@ class Client:
 
 
 def _has_null(value: object) -> bool:
-    """The protocol knows none."""
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    """The protocol knows none, but where data cannot be watched."""
+    if isinstance(value, dict):
+        return any(_has_null(each) for name, each in value.items() if name != "dataId")
+    inner = value if isinstance(value, list) else ()
     return value is None or any(map(_has_null, inner))

@@ -7,6 +7,7 @@ debugger, after it, or instead of it.
 
 from __future__ import annotations
 
+import os
 import threading
 import traceback
 from collections.abc import Callable
@@ -15,8 +16,10 @@ from typing import Any
 
 from mopsus.interactive.dap.arguments import Arguments, RequestError
 from mopsus.interactive.dap.channel import Message
-from mopsus.interactive.dap.debuggee import Debuggee
+from mopsus.interactive.dap.console import Console, Output
+from mopsus.interactive.dap.debuggee import Debuggee, told
 from mopsus.interactive.dap.launching import Launch, read_launch
+from mopsus.interactive.dap.terminal import HANG_UP, SIGNAL, Terminal, TerminalError
 from mopsus.interactive.dap.wire import Wire
 from mopsus.interactive.dap.workbench import FILTERS, Filter
 from mopsus.interactive.outcome import Outcome
@@ -42,9 +45,11 @@ class Front:
         self._readying = threading.Lock()
         self._history: list[Message] = []
         self._configured = False
-        self._knows_invalidated = False
-        """Does the editor know of that event?"""
+        self._knows_invalidated = self._opens_terminals = False
+        """Does the editor know of that event? Can it run something in a terminal?"""
         self._own = count(-1, -1)
+        self._awaited: dict[int, Callable[[Message], None]] = {}
+        """What to do with the answers to requests that the editor was sent, by their numbers."""
         self._requests: dict[str, Callable[[Message, Arguments], None]] = {
             "initialize": self._initialize,
             "launch": lambda message, arguments: self._begin(message, read_launch(arguments, attach=False)),
@@ -57,6 +62,7 @@ class Front:
         try:
             while (message := self._wire.read()) is not None:
                 if message.get("type") != "request":
+                    self._hear_answer(message)
                     continue
                 if not isinstance(message.get("seq"), int) or not isinstance(message.get("command"), str):
                     raise RequestError("a request has no number or no command")
@@ -64,7 +70,7 @@ class Front:
                     return
         except RequestError as error:
             self._wire.note(f"the editor cannot be understood: {error.message}")
-            self._event("output", {"category": "stderr", "output": f"mopsus: {error.message}\n"})
+            self._output("stderr", f"mopsus: {error.message}\n")
         finally:
             self._let_go()
 
@@ -83,7 +89,7 @@ class Front:
             else:
                 self._hand_on(message)
         except MopsusError as error:
-            self._refuse(message, "\n".join([render(each) for each in error.diagnostics]) or _told(error))
+            self._refuse(message, "\n".join([render(each) for each in error.diagnostics]) or told(error))
         except Exception as error:  # one request that nobody has thought of is not the end of a session
             self._wire.note(traceback.format_exc())
             self._refuse(message, f"{command} failed: {type(error).__name__}: {error}")
@@ -97,12 +103,13 @@ class Front:
         if arguments.maybe_text("pathFormat") not in (None, "path"):
             raise RequestError("files are named by their paths here")
         self._knows_invalidated = arguments.flag("supportsInvalidatedEvent")
+        self._opens_terminals = arguments.flag("supportsRunInTerminalRequest")
         self._answer(message, CAPABILITIES)
 
     def _begin(self, message: Message, launch: Launch) -> None:
         if self._debuggee is not None:
             raise RequestError("a program is being debugged already", hint="restart it, or end it first")
-        _check(launch)
+        self._check(launch)
         self._launch = launch
 
         def ready(why_not: str | None) -> None:
@@ -124,7 +131,7 @@ class Front:
             raise RequestError("a process that was attached to cannot be started again")
         if arguments.table("arguments"):
             launch = read_launch(arguments.within("arguments"), attach=False)
-            _check(launch)
+            self._check(launch)
         self._end(True)
         self._launch = launch
 
@@ -142,15 +149,32 @@ class Front:
         self._start(launch, ready)
 
     def _start(self, launch: Launch, ready: Callable[[str | None], None]) -> None:
-        self._debuggee = made = Debuggee(
-            launch,
-            self._heard,
-            self._unheard,
-            lambda category, text: self._event("output", {"category": category, "output": text}),
-            lambda outcome: self._over(made, outcome),
-        )
-        self._ready = ready
+        console = self._console(launch, lambda name: self._signal(made, name))
+        made = Debuggee(launch, console, self._heard, self._unheard, lambda outcome: self._over(made, outcome))
+        self._debuggee, self._ready = made, ready
         made.start()
+
+    def _console(self, launch: Launch, on_signal: Callable[[str], None]) -> Console:
+        """Where the program reads and writes; if that is a terminal, the editor is asked for it."""
+        if launch.terminal is None:
+            return Output(launch.input, self._output)
+        terminal = Terminal(on_signal)
+        arguments = terminal.request(launch.terminal, f"mopsus: {os.path.basename(launch.name)}", launch.folder)
+        number = self._wire.write({"type": "request", "command": "runInTerminal", "arguments": arguments})
+        self._awaited[number] = terminal.answered
+        return terminal
+
+    def _check(self, launch: Launch) -> None:
+        """What is wrong with properties and scenarios is better said here, with its place, than from within a
+        debugger."""
+        if launch.terminal is not None and not self._opens_terminals:
+            raise TerminalError("this editor opens no terminals for programs")
+        for each in launch.setup.properties:
+            read = load_file(each.file)
+            for spec in read.specs.values():
+                compile_spec(spec, read.source)
+            if each.scenario is not None:
+                load_scenario(each.scenario)
 
     # ---- while it runs
 
@@ -162,6 +186,8 @@ class Front:
             self._configured = True
         if debuggee is None or not debuggee.ask(message):
             self._unheard(message)
+        elif command == "terminate":
+            debuggee.give_up()
 
     def _heard(self, message: Message) -> None:
         """From the debugger."""
@@ -188,6 +214,23 @@ class Front:
         else:
             self._refuse(message, f"there is no program any more that `{command}` could be done in", shown=False)
 
+    def _hear_answer(self, message: Message) -> None:
+        """To what the editor was asked for, if it was."""
+        number = message.get("request_seq")
+        if message.get("type") == "response" and isinstance(number, int) and number in self._awaited:
+            self._awaited.pop(number)(message)
+
+    def _signal(self, debuggee: Debuggee, name: str) -> None:
+        """The terminal of a program has a signal for it; the last one says that the terminal is gone."""
+        if debuggee is not self._debuggee:
+            return
+        if name == HANG_UP and self._ready is not None:
+            debuggee.fail("the terminal was closed before the program began")
+            return
+        if name == HANG_UP:
+            self._output("console", "the terminal of the program was closed\n")
+        self._order_to(debuggee, SIGNAL, {"name": name})
+
     # ---- its end
 
     def _over(self, debuggee: Debuggee, outcome: Outcome) -> None:
@@ -198,7 +241,7 @@ class Front:
             self._debuggee = None
             ready(outcome.error or "the program ended before it began")
             return
-        self._event("output", {"category": "console", "output": f"{_summary(outcome)}\n"})
+        self._output("console", f"{_summary(outcome)}\n")
         if outcome.status is not None:
             self._event("exited", {"exitCode": outcome.status})
         self._event("terminated")
@@ -214,7 +257,7 @@ class Front:
                 self._order_to(debuggee, "disconnect", order)
                 debuggee.end()
             else:
-                debuggee.keep_terminals()
+                debuggee.keep_console()
                 self._order_to(debuggee, "disconnect", order)
                 debuggee.leave()
 
@@ -241,6 +284,9 @@ class Front:
         message = {"type": "request", "seq": next(self._own), "command": command, "arguments": arguments or {}}
         debuggee.ask(message)
 
+    def _output(self, category: str, text: str) -> None:
+        self._event("output", {"category": category, "output": text})
+
     def _event(self, name: str, body: Message | None = None) -> None:
         self._wire.write({"type": "event", "event": name} | ({"body": body} if body else {}))
 
@@ -256,22 +302,11 @@ class Front:
         self._wire.write({"type": "response"} | request | result)
 
 
-def _check(launch: Launch) -> None:
-    """What is wrong with properties and scenarios is better said here, with its place, than from within a debugger."""
-    for each in launch.setup.properties:
-        read = load_file(each.file)
-        for spec in read.specs.values():
-            compile_spec(spec, read.source)
-        if each.scenario is not None:
-            load_scenario(each.scenario)
-
-
 def _process(launch: Launch) -> Message:
     setup = launch.setup
     if setup.process is not None:
         return {"name": str(setup.process), "systemProcessId": setup.process, "startMethod": "attach"}
-    name = setup.program[1] if setup.program[0] == "-m" else setup.program[0]
-    return {"name": name, "isLocalProcess": True, "startMethod": "launch"}
+    return {"name": launch.name, "isLocalProcess": True, "startMethod": "launch"}
 
 
 def _summary(outcome: Outcome) -> str:
@@ -285,10 +320,6 @@ def _summary(outcome: Outcome) -> str:
         how = f"with status {outcome.status}" if outcome.status >= 0 else f"by signal {-outcome.status}"
         lines.append(f"the program ended {how}")
     return "\n".join(lines) or "the session is over"
-
-
-def _told(error: MopsusError) -> str:
-    return error.message + (f" ({error.hint})" if error.hint else "")
 
 
 def _filter(given: Filter) -> Message:

@@ -11,6 +11,10 @@ from pathlib import Path
 from mopsus.interactive.dap.arguments import Arguments, RequestError
 from mopsus.interactive.setup import Setup, Watched
 
+_INTERNAL = "internalConsole"
+_CONSOLES = {_INTERNAL: None, "integratedTerminal": "integrated", "externalTerminal": "external"}
+"""The kind of terminal that each value of `console` stands for."""
+
 
 @dataclass(frozen=True, slots=True)
 class Launch:
@@ -23,6 +27,15 @@ class Launch:
     debugger: str | None = None
     input: str | None = None
     """The file that the program reads as its standard input; None: there is none."""
+    terminal: str | None = None
+    """The kind of terminal, in the words of the protocol, that the program has for its standard streams; None: what it
+    writes is told to the editor."""
+
+    @property
+    def name(self) -> str:
+        """What the program or module is called."""
+        words = self.setup.program
+        return words[1] if words[0] == "-m" else words[0]
 
     @property
     def attaches(self) -> bool:
@@ -45,8 +58,14 @@ def read_launch(arguments: Arguments, *, attach: bool) -> Launch:
         graph=arguments.flag("graph"),
         python=sys.executable,
     )
-    given = None if attach else _file(arguments.maybe_text("stdin"), folder, "stdin")
-    return Launch(setup, folder, _environment(arguments), arguments.maybe_text("debugger"), given)
+    environment, debugger = _environment(arguments), arguments.maybe_text("debugger")
+    if attach:
+        return Launch(setup, folder, environment, debugger)
+    given, terminal = _file(arguments.maybe_text("stdin"), folder, "stdin"), _terminal(arguments)
+    if given is not None and terminal is not None:
+        hint = "leave one of them out"
+        raise RequestError("a program cannot read a file, by `stdin`, and what is typed at a terminal", hint=hint)
+    return Launch(setup, folder, environment, debugger, given, terminal)
 
 
 def _program(arguments: Arguments, folder: str) -> tuple[str, ...]:
@@ -66,6 +85,13 @@ def _process(arguments: Arguments) -> int:
     if isinstance(given, str) and given.isdecimal():
         return int(given)
     return arguments.number("pid")
+
+
+def _terminal(arguments: Arguments) -> str | None:
+    console = arguments.maybe_text("console") or _INTERNAL
+    if console not in _CONSOLES:
+        raise RequestError(f"`console` must be one of {', '.join(_CONSOLES)}")
+    return _CONSOLES[console]
 
 
 def _watched(given: object, folder: str, arguments: Arguments, at: int) -> Watched:
@@ -96,6 +122,8 @@ def _file(text: str | None, folder: str, place: str) -> str | None:
 def _environment(arguments: Arguments) -> dict[str, str | None]:
     found = arguments.table("env")
     for name, value in found.items():
+        if not name or "=" in name:
+            raise RequestError(f"`env`: `{name}` cannot be the name of a variable")
         if value is not None and not isinstance(value, str):
             raise RequestError(f"`env.{name}` must be a text, or null to leave it out")
     return dict(found)

@@ -7,6 +7,7 @@ and `handle` does it.
 
 from __future__ import annotations
 
+import signal
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 from mopsus.interactive.dap.arguments import Arguments, RequestError
 from mopsus.interactive.dap.channel import Channel, Message
 from mopsus.interactive.dap.monitors import Monitors, checkpoints_of, monitors_of
+from mopsus.interactive.dap.terminal import HANG_UP, SIGNAL, SIGNALS
 from mopsus.interactive.dap.workbench import (
     RESTORED,
     Course,
@@ -45,9 +47,9 @@ _GOING = {
     "stepIn": Go.STEP_IN,
     "stepOut": Go.STEP_OUT,
 }
-_BEGUN = {*_GOING, "pause", "stackTrace", "scopes", "mopsus/checkpoint", "mopsus/restore"}
+_BEGUN = {*_GOING, "pause", "stackTrace", "scopes", "mopsus/checkpoint", "mopsus/restore", SIGNAL}
 """Requests that make no sense before the program has begun."""
-_AT_ONCE = {"threads", "cancel"}
+_AT_ONCE = {"threads", "cancel", SIGNAL}
 """Requests that need nothing of a program that runs."""
 _HOLDING = {
     "pause",
@@ -108,6 +110,7 @@ class Server:
             "exceptionInfo": self._exception_info,
             "pause": self._pause,
             "cancel": self._cancel,
+            SIGNAL: self._signal,
             "mopsus/checkpoint": self._checkpoint,
             "mopsus/restore": self._restore,
             "mopsus/monitors": self._monitors,
@@ -120,7 +123,7 @@ class Server:
         self.event("initialized")
         while not self.configured:
             message = self._receive()
-            if message is None:
+            if message is None or _hangs_up(message):
                 return self.gone
             if message["command"] in _BEGUN:
                 self.refuse(message, "the program has not begun", "notStopped")
@@ -393,6 +396,12 @@ class Server:
         if number is not None:
             self._cancelled.add(number)
 
+    def _signal(self, arguments: Arguments) -> None:
+        name = arguments.text("name")
+        if name not in SIGNALS:
+            raise RequestError(f"no terminal makes the signal {name}")
+        self._bench.signal(signal.Signals[name])
+
     def _checkpoint(self, _: Arguments) -> Message:
         number = self._session.checkpoint()
         return {"number": number, "checkpoints": checkpoints_of(self._session)}
@@ -459,6 +468,11 @@ class _GoneError(RequestError):
 
 def _gone(what: str, number: int) -> _GoneError:
     return _GoneError(f"there is no {what} {number}", hint="the program has gone on since")
+
+
+def _hangs_up(message: Message) -> bool:
+    """Is it said that the program has lost its terminal?"""
+    return bool(message["command"] == SIGNAL and message.get("arguments") == {"name": HANG_UP})
 
 
 def _by_instruction(arguments: Arguments) -> bool:

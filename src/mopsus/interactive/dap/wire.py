@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+from contextlib import suppress
 from typing import IO
 
 from mopsus.interactive.dap.arguments import RequestError
@@ -41,18 +42,18 @@ class Wire:
         self._note("<-", message)
         return message
 
-    def write(self, message: Message) -> None:
-        """Send it; nothing happens if the editor is gone."""
+    def write(self, message: Message) -> int:
+        """Send it; nothing happens if the editor is gone. The number that it has."""
         with self._writing:
             self._written += 1
-            numbered = {"seq": self._written} | message
+            number = self._written
+            numbered = {"seq": number} | message
             self._note("->", numbered)
             data = json.dumps(numbered).encode()
-            try:
+            with suppress(OSError, ValueError):  # whoever reads learns of it
                 self._target.write(b"Content-Length: %d\r\n\r\n%b" % (len(data), data))
                 self._target.flush()
-            except (OSError, ValueError):
-                return  # whoever reads learns of it
+            return number
 
     def note(self, text: str) -> None:
         """A line for the log."""

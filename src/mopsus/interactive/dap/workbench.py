@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from signal import Signals
 from typing import TYPE_CHECKING
 
 from mopsus.interactive.debugger import DebuggerError
@@ -264,6 +265,12 @@ class Workbench(ABC):
         if source.text is None:
             raise DebuggerError(f"there is no text of {source.name}", hint="it is not on this machine")
         return source.text
+
+    # ---- also while the program runs
+
+    @abstractmethod
+    def signal(self, number: Signals) -> None:
+        """Send the program a signal, as its terminal would. Another thread may call this while it runs."""
 
     # ---- points; while the program runs it is held for a moment
 

@@ -24,8 +24,8 @@ START = Path(__file__).with_name("start.py")
 _LAST_LINES = 3
 _IGNORED = (signal.SIGPIPE, signal.SIGXFSZ)
 """By the Python that we are, and not by the shell that the program might have been started from."""
-_STREAMS = (8, 9)
-"""The descriptors of GDB that are the standard output and error of the program."""
+_STREAMS = (7, 8, 9)
+"""The descriptors of GDB that are the standard input, output and error of the program."""
 
 
 def run(setup: Setup) -> Outcome:
@@ -55,25 +55,36 @@ def _run_prompt(gdb: str, setup: Setup, folder: Path) -> str:
 
 
 def _run_batch(gdb: str, setup: Setup, folder: Path) -> str:
-    """The program has our standard output and error; what GDB itself says goes to a file.
+    """The program has our standard streams; what GDB itself says goes to a file.
 
     A shell that GDB starts the program with puts the streams in place: hence descriptors of one digit, as `sh` knows no
-    others.
+    others. Input is GDB's, too, unless an editor has a terminal for the program: GDB would read there, and change it.
     """
     log = folder / "gdb.log"
-    command = _command(gdb, setup, folder, _STREAMS)
-    kept = [fcntl.fcntl(stream, fcntl.F_DUPFD_CLOEXEC, max(_STREAMS) + 1) for stream in (1, 2)]
+    own = [1, 2] if setup.channel is None or not os.isatty(0) else [0, 1, 2]
+    streams = _STREAMS[-len(own) :]
+    kept = [_beyond(each, fcntl.F_DUPFD_CLOEXEC) for each in own]
+    if setup.channel is not None:
+        moved = _beyond(setup.channel, fcntl.F_DUPFD)
+        os.close(setup.channel)
+        setup = replace(setup, channel=moved)
     try:
-        with log.open("wb") as file:
-            placed = [*zip(kept, _STREAMS, strict=True), (file.fileno(), 1), (file.fileno(), 2)]
-            actions = [(os.POSIX_SPAWN_DUP2, *pair) for pair in placed]
+        with log.open("wb") as file, open(os.devnull, "rb") as nothing:
+            ours = [(file.fileno() if each else nothing.fileno(), each) for each in own]
+            actions = [(os.POSIX_SPAWN_DUP2, *pair) for pair in (*ours, *zip(kept, streams, strict=True))]
+            command = _command(gdb, setup, folder, streams)
             process = os.posix_spawn(gdb, command, os.environ, file_actions=actions, setsigdef=_IGNORED)
             with _passing_on(process):
                 os.waitpid(process, 0)
     finally:
-        for stream in kept:
-            os.close(stream)
+        for each in kept:
+            os.close(each)
     return log.read_text(errors="replace").strip()
+
+
+def _beyond(descriptor: int, how: int) -> int:
+    """Another descriptor for the same, which is none of the program's streams."""
+    return fcntl.fcntl(descriptor, how, max(_STREAMS) + 1)
 
 
 @contextmanager

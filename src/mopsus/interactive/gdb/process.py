@@ -43,7 +43,7 @@ def begin(order: Mapping[str, Any] | None) -> None:
     if channel is not None:
         speech = console(channel)
     elif streams:
-        speech = os.fdopen(streams[1], "w", buffering=1, closefd=False)
+        speech = os.fdopen(streams[-1], "w", buffering=1, closefd=False)
     _replace_execute(debugger, speech)
     if speech is not None:
         _speak_through(debugger, speech)
@@ -79,8 +79,9 @@ def _load(setup: Setup, streams: Sequence[int]) -> None:
     gdb.execute(f"file {_quoted(program)}", to_string=True)
     words = " ".join(map(shlex.quote, arguments))
     if streams:
-        out, err = streams
+        *source, out, err = streams
         os.environ["SHELL"] = "/bin/sh"  # for GDB: the program has the environment that GDB began with
+        words += "".join(f" <&{each} {each}<&-" for each in source)
         words += f" >&{out} 2>&{err} {out}>&- {err}>&-"
     gdb.execute(f"set args {words}")
     for name in ("LINES", "COLUMNS"):

@@ -8,6 +8,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from signal import Signals
 from typing import TYPE_CHECKING
 
 import gdb
@@ -107,6 +108,9 @@ class GdbBench(Workbench):
             found = gdb.execute(f"complete {text}", to_string=True).splitlines()
         lines = [line for line in found if line.startswith(text[:start]) and "***" not in line]
         return [Completion(line[start:], start, len(text) - start) for line in lines]
+
+    def signal(self, number: Signals) -> None:
+        self._program.signal(number)
 
     # ---- points
 

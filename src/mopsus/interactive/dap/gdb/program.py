@@ -69,15 +69,19 @@ class Program:
 
     def hold(self) -> None:
         """Stop it for a moment, if it runs. Any thread may call this."""
+        self.signal(signal.SIGSTOP)
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send it a signal, if it is there. Any thread may call this."""
         with suppress(ProcessLookupError):  # it has just ended
             if self._process:
-                os.kill(self._process, signal.SIGSTOP)
+                os.kill(self._process, number)
 
     @staticmethod
     def prepare() -> None:
         """Let GDB stop the program at the signal that holds it, and the program never see it."""
         gdb.execute(f"handle {_HELD} stop print nopass", to_string=True)
-        gdb.execute("handle SIGINT stop print pass", to_string=True)  # it is nobody's Ctrl-C: there is no terminal
+        gdb.execute("handle SIGINT stop print pass", to_string=True)  # GDB has no terminal: it is the program's
 
     def _set_running(self, running: bool) -> None:
         with self.lock:
@@ -105,6 +109,7 @@ class Program:
         if not self._checkpoints.busy:
             self.last = None
             self.stops += 1
+            self._process = 0
 
     def _on_call(self, event: object) -> None:
         self._calling = isinstance(event, gdb.InferiorCallPreEvent)

@@ -11,6 +11,7 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from inspect import CO_OPTIMIZED
+from signal import Signals
 from types import FrameType, TracebackType
 from typing import Protocol
 from weakref import WeakKeyDictionary
@@ -156,6 +157,9 @@ class PythonBench(Workbench):
         completer = rlcompleter.Completer(namespace(self._where(frame)))
         names = dict.fromkeys(_completed(completer, word)) if word else {}
         return [Completion(each, len(text) - len(word), len(word)) for each in names]
+
+    def signal(self, number: Signals) -> None:
+        os.kill(os.getpid(), number)
 
     # ---- points
 
