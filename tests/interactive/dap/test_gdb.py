@@ -13,7 +13,7 @@ from interactive.gdb.programs import build
 
 QUEUE = """\
 #include <stdio.h>
-struct point { int x, y; unsigned flag : 3; };
+struct point { int x, y; unsigned flag : 3, rest : 4; };
 static int total = 5;
 int push(int queue, int value) {
     int doubled = value * 2;
@@ -227,14 +227,16 @@ def test_variables_are_opened_in_parts_and_set(queue):
         assert names["name"]["value"].endswith('"tea"')
         assert (names["name"]["variablesReference"], names["list"]["indexedVariables"]) == (0, 3)
         place = editor.variables(names["place"]["variablesReference"])
-        assert {name: each["value"] for name, each in place.items()} == {"x": "1", "y": "2", "flag": "3"}
+        assert {name: each["value"] for name, each in place.items()} == {"x": "1", "y": "2", "flag": "3", "rest": "0"}
         assert editor.variables(names["there"]["variablesReference"])["y"]["value"] == "2"
         part = editor.variables(names["list"]["variablesReference"], filter="indexed", start=1, count=1)
         assert {name: each["value"] for name, each in part.items()} == {"[1]": "8"}
 
         number = names["place"]["variablesReference"]
         assert editor.request("setVariable", variablesReference=number, name="x", value="place.y + 40")["value"] == "42"
+        assert editor.request("setVariable", variablesReference=number, name="rest", value="9")["value"] == "9"
         assert editor.request("setVariable", variablesReference=number, name="flag", value="5")["value"] == "5"
+        assert editor.variables(number)["rest"]["value"] == "9"  # which has the same byte
         number = names["list"]["variablesReference"]
         assert editor.request("setVariable", variablesReference=number, name="[0]", value="70")["value"] == "70"
         with pytest.raises(Refused, match="no element"):

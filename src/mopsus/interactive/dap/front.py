@@ -29,7 +29,7 @@ from mopsus.model import MopsusError
 from mopsus.report.summary import count as counted
 from mopsus.spec import load_file, render
 
-_REMEMBERED = {"setBreakpoints", "setFunctionBreakpoints", "setExceptionBreakpoints"}
+_REMEMBERED = {"setBreakpoints", "setFunctionBreakpoints", "setExceptionBreakpoints", "setDataBreakpoints"}
 """What a program that is started again is to have, too."""
 
 
@@ -192,6 +192,7 @@ class Front:
     def _heard(self, message: Message) -> None:
         """From the debugger."""
         if message.get("request_seq", 0) < 0:
+            self._tell_lost(message)
             return  # nobody but us has asked
         if message.get("event") == "invalidated" and not self._knows_invalidated:
             return
@@ -199,6 +200,13 @@ class Front:
             ready(None)
         else:
             self._wire.write(message)
+
+    def _tell_lost(self, answer: Message) -> None:
+        """What a program that was started again could not have, though the editor believes that it has it."""
+        placed = answer.get("body", {}).get("breakpoints", ()) if answer["command"] in _REMEMBERED else ()
+        for each in placed:
+            if "id" in each and not each["verified"]:
+                self._event("breakpoint", {"reason": "changed", "breakpoint": each})
 
     def _unheard(self, message: Message) -> None:
         """A request for a program that is not there, or that has ended over it."""
@@ -335,11 +343,13 @@ CAPABILITIES: Message = {
     "supportsConditionalBreakpoints": True,
     "supportsHitConditionalBreakpoints": True,
     "supportsLogPoints": True,
+    "supportsDataBreakpoints": True,
     "supportsEvaluateForHovers": True,
     "supportsSetVariable": True,
     "supportsSetExpression": True,
     "supportsCompletionsRequest": True,
     "supportsExceptionInfoRequest": True,
+    "supportsReadMemoryRequest": True,
     "supportsExceptionFilterOptions": True,
     "supportsExceptionOptions": False,
     "supportsDelayedStackTraceLoading": True,

@@ -16,9 +16,12 @@ from typing import TYPE_CHECKING, TypeVar
 
 from mopsus.interactive.dap.arguments import Arguments, RequestError
 from mopsus.interactive.dap.channel import Channel, Message
+from mopsus.interactive.dap.memory import read_memory
 from mopsus.interactive.dap.monitors import Monitors, checkpoints_of, monitors_of
+from mopsus.interactive.dap.shapes import there, wanted_points
 from mopsus.interactive.dap.terminal import HANG_UP, SIGNAL, SIGNALS
 from mopsus.interactive.dap.workbench import (
+    ACCESSES,
     RESTORED,
     Course,
     Filtered,
@@ -31,7 +34,6 @@ from mopsus.interactive.dap.workbench import (
     Stopped,
     Thread,
     Variable,
-    Wanted,
     Workbench,
 )
 from mopsus.model import MopsusError
@@ -56,6 +58,7 @@ _HOLDING = {
     "setBreakpoints",
     "setFunctionBreakpoints",
     "setExceptionBreakpoints",
+    "setDataBreakpoints",
     "disconnect",
     "terminate",
     "source",
@@ -107,7 +110,10 @@ class Server:
             "setBreakpoints": self._set_breakpoints,
             "setFunctionBreakpoints": self._set_function_breakpoints,
             "setExceptionBreakpoints": self._set_exception_breakpoints,
+            "setDataBreakpoints": self._set_data_breakpoints,
+            "dataBreakpointInfo": self._data_breakpoint_info,
             "exceptionInfo": self._exception_info,
+            "readMemory": lambda arguments: read_memory(arguments, self._session.debugger),
             "pause": self._pause,
             "cancel": self._cancel,
             SIGNAL: self._signal,
@@ -184,7 +190,7 @@ class Server:
 
     def answer(self, message: Message, body: Message | None = None) -> None:
         """Say that it is done."""
-        self._respond(message, {"success": True} | ({"body": _there(body)} if body is not None else {}))
+        self._respond(message, {"success": True} | ({"body": there(body)} if body is not None else {}))
 
     def _handle(self, message: Message) -> Course | None:
         command: str = message["command"]
@@ -222,7 +228,7 @@ class Server:
 
     def event(self, name: str, body: Message | None = None) -> None:
         """Tell the editor. Any thread may call this."""
-        self.channel.send({"type": "event", "event": name} | ({"body": _there(body)} if body else {}))
+        self.channel.send({"type": "event", "event": name} | ({"body": there(body)} if body else {}))
 
     def output(self, text: str, category: str = "console") -> None:
         """Words for the developer. Any thread may call this."""
@@ -248,7 +254,7 @@ class Server:
         return body | ({"totalFrames": total} if total is not None else {})
 
     def _shown_frame(self, frame: Frame) -> Message:
-        return _there(
+        return there(
             {
                 "id": self._keep(frame),
                 "name": frame.function,
@@ -262,7 +268,7 @@ class Server:
 
     def _shown_source(self, source: Source) -> Message:
         number = self._keep(source) if source.path is None else None
-        return _there({"name": source.name, "path": source.path, "sourceReference": number})
+        return there({"name": source.name, "path": source.path, "sourceReference": number})
 
     def _scopes(self, arguments: Arguments) -> Message:
         frame = self._kept_at(arguments.number("frameId"), Frame, "frame")
@@ -272,7 +278,7 @@ class Server:
         return {"scopes": [self._shown_scope(each) for each in scopes]}
 
     def _shown_scope(self, scope: Scope) -> Message:
-        return _there(
+        return there(
             {
                 "name": scope.name,
                 "presentationHint": scope.kind,
@@ -302,7 +308,7 @@ class Server:
 
     def _shown_value(self, variable: Variable) -> Message:
         inside = variable.inside
-        hint = _there({"kind": variable.kind, "attributes": ["readOnly"] if variable.constant else None})
+        hint = there({"kind": variable.kind, "attributes": ["readOnly"] if variable.constant else None})
         return {
             "value": variable.value,
             "type": variable.type,
@@ -359,10 +365,10 @@ class Server:
 
     def _set_breakpoints(self, arguments: Arguments) -> Message:
         path = arguments.within("source").text("path")
-        return self._placed(self._bench.set_breakpoints(path, _wanted(arguments)))
+        return self._placed(self._bench.set_breakpoints(path, wanted_points(arguments)))
 
     def _set_function_breakpoints(self, arguments: Arguments) -> Message:
-        return self._placed(self._bench.set_function_breakpoints(_wanted(arguments)))
+        return self._placed(self._bench.set_function_breakpoints(wanted_points(arguments)))
 
     def _set_exception_breakpoints(self, arguments: Arguments) -> Message:
         plain = [Filtered(name) for name in arguments.texts("filters")]
@@ -371,12 +377,21 @@ class Server:
         ]
         return self._placed(self._bench.set_filters([*plain, *further]))
 
+    def _set_data_breakpoints(self, arguments: Arguments) -> Message:
+        return self._placed(self._bench.set_data_breakpoints(wanted_points(arguments, data=True)))
+
+    def _data_breakpoint_info(self, arguments: Arguments) -> Message:
+        inside = self._inside_of(arguments) if arguments.maybe_number("variablesReference") else None
+        data = self._bench.data(arguments.text("name"), inside, self._frame_of(arguments))
+        body: Message = {"dataId": data.key, "description": data.description}
+        return body if data.key is None else body | {"accessTypes": list(ACCESSES), "canPersist": data.lasting}
+
     def _placed(self, placed: Sequence[Placed]) -> Message:
         return {"breakpoints": [self.shown_breakpoint(each) for each in placed]}
 
     def shown_breakpoint(self, placed: Placed) -> Message:
         """As the protocol has it, also for its `breakpoint` event."""
-        return _there(
+        return there(
             {
                 "id": placed.number,
                 "verified": placed.verified,
@@ -449,19 +464,6 @@ class Server:
         self._stop = None
 
 
-def _wanted(arguments: Arguments) -> list[Wanted]:
-    return [
-        Wanted(
-            each.maybe_number("line") or 0,
-            each.maybe_text("name") or "",
-            each.maybe_text("condition"),
-            each.maybe_text("hitCondition"),
-            each.maybe_text("logMessage"),
-        )
-        for each in arguments.each("breakpoints")
-    ]
-
-
 class _GoneError(RequestError):
     """Something that the editor was told of is asked for too late."""
 
@@ -477,14 +479,3 @@ def _hangs_up(message: Message) -> bool:
 
 def _by_instruction(arguments: Arguments) -> bool:
     return arguments.maybe_text("granularity") == "instruction"
-
-
-def _there(body: Message) -> Message:
-    """Without members that are None: the protocol knows no null."""
-    return {name: _inner(value) for name, value in body.items() if value is not None}
-
-
-def _inner(value: object) -> object:
-    if isinstance(value, dict):
-        return _there(value)
-    return [_inner(each) for each in value] if isinstance(value, list) else value

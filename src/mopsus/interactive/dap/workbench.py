@@ -63,8 +63,8 @@ class Stopped:
     """Why and where the program stands still."""
 
     reason: str
-    """`entry`, `step`, `breakpoint`, `function breakpoint`, `exception`, `pause`, `goto` (see `RESTORED`); `scenario`
-    is a word of our own."""
+    """`entry`, `step`, `breakpoint`, `function breakpoint`, `data breakpoint`, `exception`, `pause`, `goto` (see
+    `RESTORED`); `scenario` is a word of our own."""
     thread: int | None
     description: str | None = None
     text: str | None = None
@@ -155,15 +155,35 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A breakpoint as the editor asks for it, at a line or a function."""
+    """A breakpoint as the editor asks for it, at a line, a function or data."""
 
     line: int = 0
     function: str = ""
+    data: str = ""
+    """A `Data.key`."""
+    access: str = ""
+    """One of `ACCESSES`, to data."""
     condition: str | None = None
     hits: str | None = None
     """`5`, `>= 5`, `% 2`: which of the arrivals count."""
     log: str | None = None
     """Say this instead of stopping; `{expression}` in it stands for a value."""
+
+
+ACCESSES = ("write", "read", "readWrite")
+"""In which ways data may be used, so that the program stops."""
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """Something that the program may be stopped at whenever it is used."""
+
+    key: str | None
+    """By which the editor asks for that; None: it cannot be."""
+    description: str
+    """What it is, or why it cannot be."""
+    lasting: bool = False
+    """Does the key mean the same in every run?"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,3 +305,11 @@ class Workbench(ABC):
     @abstractmethod
     def set_filters(self, filters: Sequence[Filtered]) -> Sequence[Placed]:
         """Stop at these exceptions, and at no others."""
+
+    @abstractmethod
+    def set_data_breakpoints(self, wanted: Sequence[Wanted]) -> Sequence[Placed]:
+        """These, and no others, at data."""
+
+    @abstractmethod
+    def data(self, name: str, inside: Inside | None, frame: Frame | None) -> Data:
+        """Can the program be stopped at this, something inside of another or an expression? The program stands."""

@@ -30,8 +30,9 @@ _CLASSES = {
     PlaceKind.READ: gdb.WP_READ,
     PlaceKind.ACCESS: gdb.WP_ACCESS,
 }
-_HARDWARE = 4
-"""Watchpoints that the processor has."""
+HARDWARE = 4
+"""Registers for watchpoints that the processor has, each of which watches a word or a part of one."""
+_WORD = 8
 _NAME = re.compile(r"(?<![\w.>$])(?<!struct )(?<!union )(?<!enum )(?<!class )[A-Za-z_]\w*")
 """A name that may be a variable's: no member's, and no type's that says so."""
 _LOCAL = re.compile(r"(\w+)::(\w.*)")
@@ -83,7 +84,7 @@ class WatchPoint:
         for watched in self._active:
             watched.trap.discard()
         self._active.clear()
-        _use_hardware(_hardware_in_use() <= _HARDWARE)
+        _use_hardware(hardware_in_use() <= HARDWARE)
         if self._entry is not None:
             self._entry.discard()
             self._entry = None
@@ -101,7 +102,7 @@ class WatchPoint:
         selected = gdb.selected_frame()
         frame.select()
         try:
-            watched = self._watch(_anchored(self._expression))
+            watched = self._watch(_with_anchors(self._expression))
         except PlaceError as error:
             self._warn(f"{error.message}: it is not watched in this call")
             return
@@ -131,7 +132,7 @@ class WatchPoint:
         return Watched(trap, expression, value)
 
     def _trap(self, expression: str) -> Trap:
-        _use_hardware(_hardware_in_use() < _HARDWARE)
+        _use_hardware(hardware_in_use() + _registers(expression) <= HARDWARE)
         trap = Trap(expression, self._hit, _CLASSES[self._place.kind])
         if trap.type == gdb.BP_WATCHPOINT:
             self._warn(
@@ -148,16 +149,21 @@ class WatchPoint:
         return self._tell(self._place, Hit(lambda: new if self._place.after else old), None)
 
 
-def _anchored(expression: str) -> str:
+def anchored(address: gdb.Value) -> str:
+    """An expression for what lies at an address, wherever in the program it is evaluated."""
+    variable = f"mopsus_{next(_numbers)}"
+    gdb.set_convenience_variable(variable, address)
+    return f"(*${variable})"
+
+
+def _with_anchors(expression: str) -> str:
     """The expression with the locals of the selected frame named by where they lie."""
     places: dict[str, str] = {}
     for name in _locals(expression):
         address = gdb.parse_and_eval(name).address
         if address is None:
             raise PlaceError(f"{name} lies in no memory here, so it cannot be watched", hint="compile with -O0")
-        variable = f"mopsus_{next(_numbers)}"
-        gdb.set_convenience_variable(variable, address)
-        places[name] = f"(*${variable})"
+        places[name] = anchored(address)
     return _NAME.sub(lambda found: places.get(found[0], found[0]), expression)
 
 
@@ -166,11 +172,16 @@ def _locals(expression: str) -> list[str]:
     if gdb.selected_thread() is None:
         return []
     found = []
-    for name in dict.fromkeys(_NAME.findall(expression)):
+    for name in names_in(expression):
         symbol, _ = gdb.lookup_symbol(name)
         if symbol is not None and symbol.is_variable | symbol.is_argument and symbol.needs_frame:
             found.append(name)
     return found
+
+
+def names_in(expression: str) -> list[str]:
+    """Those that may be of variables."""
+    return list(dict.fromkeys(_NAME.findall(expression)))
 
 
 def _is_function(name: str) -> bool:
@@ -185,9 +196,32 @@ def _innermost(function: str) -> gdb.Frame | None:
     return frame
 
 
-def _hardware_in_use() -> int:
-    """Watchpoints that are switched on and could be in hardware: ours and the developer's."""
-    return sum(each.enabled and each.type in WATCHING for each in (*developer_points(), *Trap.alive()))
+def hardware_in_use() -> int:
+    """Registers for the watchpoints that are switched on and could be in hardware: ours and the developer's."""
+    points = (*developer_points(), *Trap.alive())
+    return sum(_registers(each.expression or "") for each in points if each.enabled and each.type in WATCHING)
+
+
+def _registers(expression: str) -> int:
+    """How many a watchpoint takes. What is computed takes as many as there is to be watched for it."""
+    try:
+        value = gdb.parse_and_eval(expression)
+        if value.address is not None:
+            return _registers_for(int(value.address), value.type.sizeof)
+    except gdb.error:
+        return 1  # of another frame than this one
+    return max(1, len(names_in(expression)))
+
+
+def _registers_for(address: int, size: int) -> int:
+    """How many it takes to watch so many bytes: each watches 1, 2, 4 or 8 of them, aligned to that."""
+    needed = 0
+    while size > 0:
+        part = _WORD
+        while part > size or address % part:
+            part //= 2
+        address, size, needed = address + part, size - part, needed + 1
+    return needed
 
 
 def _use_hardware(may: bool) -> None:

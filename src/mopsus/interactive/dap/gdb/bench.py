@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import islice
@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING
 import gdb
 from gdb.frames import execute_frame_filters  # type: ignore[import-not-found]  # the stubs lack it
 
+from mopsus.interactive.dap.gdb.data import Watching
 from mopsus.interactive.dap.gdb.points import Points
 from mopsus.interactive.dap.gdb.program import Program
-from mopsus.interactive.dap.gdb.variables import Origin, evaluated, set_value, shown
+from mopsus.interactive.dap.gdb.variables import Holder, Origin, evaluated, set_value, shown
 from mopsus.interactive.dap.workbench import (
     Answer,
     Completion,
+    Data,
     Filtered,
     Frame,
     Inside,
@@ -44,11 +46,9 @@ _GLOBALS_MOST = 1000
 class GdbBench(Workbench):
     """The workbench of the GDB that we run in."""
 
-    def __init__(
-        self, session: Session, program: Program, say: Callable[[str], None], changed: Callable[[Placed], None]
-    ) -> None:
+    def __init__(self, session: Session, program: Program, points: Points, watching: Watching) -> None:
         self.session = session
-        self.points = Points(say, changed)
+        self.points, self.watching = points, watching
         self._program = program
         self.returned: Returned | None = None
         """What the function has given that the developer has just stepped out of."""
@@ -123,6 +123,22 @@ class GdbBench(Workbench):
     def set_filters(self, filters: Sequence[Filtered]) -> Sequence[Placed]:
         return self.points.set_filters(filters)
 
+    def data(self, name: str, inside: Inside | None, frame: Frame | None) -> Data:
+        try:
+            if inside is None:
+                with self.at(frame):
+                    return self.watching.data(name, evaluated(name), name)
+            if not isinstance(inside, Holder):
+                return Data(None, f"{name} is no variable of the program")
+            value, origin = inside.find(name)
+            with origin.frame():
+                return self.watching.data(name, value, origin.expression)
+        except DebuggerError as error:
+            return Data(None, error.message)
+
+    def set_data_breakpoints(self, wanted: Sequence[Wanted]) -> Sequence[Placed]:
+        return self.watching.set(wanted)
+
     # ---- where in the program something is asked
 
     def origin(self, frame: Frame | None, expression: str) -> Origin:
@@ -185,7 +201,7 @@ class Returned(Inside):
         return [shown(self.function, self.value, Origin(nullcontext))]
 
 
-class _Named(Inside):
+class _Named(Holder):
     """Variables that a frame knows by name."""
 
     def __init__(self, bench: GdbBench, frame: Frame) -> None:
@@ -197,18 +213,17 @@ class _Named(Inside):
 
     def members(self) -> Sequence[Variable]:
         with self._bench.at(self._frame) as frame:
-            return [self._shown(*each) for each in self._found(frame)]
+            return [shown(name, value, self._origin(text)) for name, value, text in self._found(frame)]
 
-    def set(self, name: str, text: str) -> Variable:
+    def find(self, name: str) -> tuple[gdb.Value, Origin]:
         with self._bench.at(self._frame) as frame:
             for found, value, expression in self._found(frame):
                 if found == name:
-                    set_value(value, text, self._bench.origin(self._frame, expression))
-                    return next(self._shown(*each) for each in self._found(frame) if each[0] == name)
+                    return value, self._origin(expression)
         raise DebuggerError(f"there is no variable {name} here")
 
-    def _shown(self, name: str, value: gdb.Value, expression: str) -> Variable:
-        return shown(name, value, self._bench.origin(self._frame, expression))
+    def _origin(self, expression: str) -> Origin:
+        return self._bench.origin(self._frame, expression)
 
 
 class _Symbols(_Named):

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import gdb
 
@@ -30,27 +30,18 @@ class Points:
 
     def __init__(self, say: Callable[[str], None], changed: Callable[[Placed], None]) -> None:
         self._say, self._changed = say, changed
-        self._numbers = count(1)
+        self.numbers = count(1)
         self._points: dict[str, dict[Wanted, _Point]] = {}
         self._filters: dict[str, gdb.Breakpoint] = {}
         gdb.events.breakpoint_modified.connect(self._modified)
 
     def set(self, path: str, wanted: Sequence[Wanted]) -> list[Placed]:
         """These, and no others, in a file; those that are there already stay, with what they have counted."""
-        before = self._points.get(path, {})
-        after: dict[Wanted, _Point] = {}
-        placed = []
-        for each in wanted:
-            point = before.pop(each, None) or after.get(each)
-            try:
-                after[each] = point = point or _Point(next(self._numbers), path, each, self._say)
-            except (gdb.error, DebuggerError) as error:
-                placed.append(Placed(None, False, each.line or None, str(error)))
-                continue
-            placed.append(point.placed())
-        for point in before.values():
-            point.delete()
-        self._points[path] = after
+
+        def make(each: Wanted) -> _Point:
+            return _Point(next(self.numbers), path, each, self._say)
+
+        self._points[path], placed = replaced(self._points.get(path, {}), wanted, make)
         return placed
 
     def set_functions(self, wanted: Sequence[Wanted]) -> list[Placed]:
@@ -97,6 +88,35 @@ class Points:
                     self._changed(point.placed())
 
 
+class Settable(Protocol):
+    """What stands for a breakpoint that an editor wants."""
+
+    def placed(self) -> Placed: ...
+    def delete(self) -> None: ...
+
+
+P = TypeVar("P", bound=Settable)
+B = TypeVar("B", bound=gdb.Breakpoint)
+
+
+def replaced(
+    before: dict[Wanted, P], wanted: Sequence[Wanted], make: Callable[[Wanted], P]
+) -> tuple[dict[Wanted, P], list[Placed]]:
+    """The points that are wanted, and what became of each: those that were there stay, others are made or deleted."""
+    for each in before.keys() - set(wanted):
+        before[each].delete()
+    after: dict[Wanted, P] = {}
+    placed = []
+    for each in wanted:
+        try:
+            after[each] = point = after.get(each) or before.get(each) or make(each)
+        except (gdb.error, DebuggerError) as error:
+            placed.append(Placed(None, False, each.line or None, str(error)))
+            continue
+        placed.append(point.placed())
+    return after, placed
+
+
 class _Point:
     """One of them."""
 
@@ -139,26 +159,47 @@ class _Point:
             self.breakpoint.delete()
 
 
-class _Counting(gdb.Breakpoint):
-    """Counts its arrivals, and may say something instead of stopping."""
+class Deciding:
+    """Which arrivals at a point count, where GDB itself cannot say it."""
 
-    def __init__(self, location: dict[str, Any], wanted: Wanted, say: Callable[[str], None]) -> None:
-        self._counts = hits(wanted.hits) if wanted.hits is not None else None
-        super().__init__(**location)
+    def __init__(self, wanted: Wanted, say: Callable[[str], None]) -> None:
+        self._hits = hits(wanted.hits) if wanted.hits is not None else None
         self._condition = wanted.condition
-        self._log = LogMessage(wanted.log) if wanted.log is not None else None
         self._say = say
         self._arrivals = 0
 
-    def stop(self) -> bool:
+    def counts(self, frame: gdb.Frame | None = None) -> bool:
+        """Does this one? The condition is about a frame, or about where the program is."""
         try:
-            if self._condition is not None and not bool(gdb.parse_and_eval(self._condition)):
+            if self._condition is not None and not self._holds(self._condition, frame):
                 return False
         except gdb.error as error:
             self._say(f"the condition `{self._condition}` has no value here: {error}\n")
             return True
         self._arrivals += 1
-        if self._counts is not None and not self._counts(self._arrivals):
+        return self._hits is None or self._hits(self._arrivals)
+
+    @staticmethod
+    def _holds(condition: str, frame: gdb.Frame | None) -> bool:
+        selected = gdb.selected_frame()
+        (frame or selected).select()
+        try:
+            return bool(gdb.parse_and_eval(condition))
+        finally:
+            selected.select()
+
+
+class _Counting(gdb.Breakpoint):
+    """Counts its arrivals, and may say something instead of stopping."""
+
+    def __init__(self, location: dict[str, Any], wanted: Wanted, say: Callable[[str], None]) -> None:
+        self._deciding = Deciding(wanted, say)
+        super().__init__(**location)
+        self._log = LogMessage(wanted.log) if wanted.log is not None else None
+        self._say = say
+
+    def stop(self) -> bool:
+        if not self._deciding.counts():
             return False
         if self._log is None:
             return True
@@ -182,8 +223,8 @@ def _make(path: str, wanted: Wanted, say: Callable[[str], None]) -> gdb.Breakpoi
 def _made_at(location: dict[str, Any], wanted: Wanted, say: Callable[[str], None]) -> gdb.Breakpoint:
     least = _AT_LEAST.fullmatch(wanted.hits) if wanted.hits is not None else None
     if wanted.log is not None or (wanted.hits is not None and least is None):
-        return _silently(lambda: _Counting(location, wanted, say))
-    made = _silently(lambda: gdb.Breakpoint(**location))
+        return silently(lambda: _Counting(location, wanted, say))
+    made = silently(lambda: gdb.Breakpoint(**location))
     try:
         if wanted.condition is not None:
             made.condition = wanted.condition
@@ -195,9 +236,9 @@ def _made_at(location: dict[str, Any], wanted: Wanted, say: Callable[[str], None
     return made
 
 
-def _silently(make: Callable[[], gdb.Breakpoint]) -> gdb.Breakpoint:
+def silently(make: Callable[[], B]) -> B:
     """GDB would tell of every breakpoint; the editor knows better."""
-    made: list[gdb.Breakpoint] = []
+    made: list[B] = []
     quietly(lambda: made.append(make()))
     return made[0]
 

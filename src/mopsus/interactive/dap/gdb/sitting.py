@@ -16,6 +16,8 @@ import gdb
 
 from mopsus.interactive.dap.channel import Channel, Message
 from mopsus.interactive.dap.gdb.bench import GdbBench, Returned
+from mopsus.interactive.dap.gdb.data import Watching
+from mopsus.interactive.dap.gdb.points import Points
 from mopsus.interactive.dap.gdb.program import Program
 from mopsus.interactive.dap.monitors import stop_of
 from mopsus.interactive.dap.server import Server
@@ -103,7 +105,9 @@ class Sitting:
         self._session, self._setup = session, setup
         self._program = Program(debugger.checkpoints, self._went_on, lambda: self._ear.waiting)
         self._ear = Ear(channel, self._program)
-        self._bench = GdbBench(session, self._program, lambda text: self._server.output(text), self._placed)
+        points = Points(self._say, self._changed)
+        watching = Watching(points.numbers, debugger.calls, self._say, self._removed)
+        self._bench = GdbBench(session, self._program, points, watching)
         self._server = Server(channel, self._bench, self._ear.receive, attached=setup.process is not None)
         self._returns = 0
 
@@ -194,8 +198,11 @@ class Sitting:
 
     def _why(self, otherwise: str) -> Stopped:
         thread, last = _thread(), self._program.last
+        points, watching = self._bench.points, self._bench.watching
+        numbers, data = points.arrived(), watching.arrived()
         if self._session.returns != self._returns:
             self._returns = self._session.returns
+            watching.came_back()
             return Stopped(RESTORED, thread, "Back at a checkpoint")
         if self._program.held:
             return Stopped("pause", thread)
@@ -204,10 +211,12 @@ class Sitting:
         if isinstance(last, gdb.SignalEvent):
             return _signalled(last.stop_signal, thread)
         if isinstance(last, gdb.BreakpointEvent) and self._program.hit:
-            points = self._bench.points
             if (name := points.filter_of(self._program.hit)) is not None:
                 return _exception(name, thread)
-            if numbers := points.arrived():
+            if data:
+                said = "; ".join(data.values())
+                return Stopped("data breakpoint", thread, said, breakpoints=(*numbers, *data))
+            if numbers:
                 reason = "function breakpoint" if points.at_function(numbers) else "breakpoint"
                 return Stopped(reason, thread, breakpoints=numbers)
             return Stopped(otherwise if otherwise == "entry" else "breakpoint", thread)
@@ -219,8 +228,15 @@ class Sitting:
         """By a command that the developer has typed."""
         self._server.event("continued", {"threadId": _thread() or 1, "allThreadsContinued": True})
 
-    def _placed(self, placed: Placed) -> None:
+    def _say(self, text: str) -> None:
+        self._server.output(text)
+
+    def _changed(self, placed: Placed) -> None:
         self._server.event("breakpoint", {"reason": "changed", "breakpoint": self._server.shown_breakpoint(placed)})
+
+    def _removed(self, number: int) -> None:
+        body = {"reason": "removed", "breakpoint": self._server.shown_breakpoint(Placed(number, False))}
+        self._server.event("breakpoint", body)
 
 
 def run_editor(session: Session, debugger: GdbDebugger, setup: Setup, channel: Channel) -> Outcome:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -19,6 +21,7 @@ _PRINTED_MOST = 10_000
 """Children that a pretty printer is asked for: it may find as many as it likes in memory that is not what it thinks."""
 _STRUCTURED = (gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION)
 _REFERRING = (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF)
+_MEMBER = re.compile(r"(.+)(?:\.|->)\s*(\w+)\s*", re.DOTALL)
 _CHARACTERS = {"char", "signed char", "unsigned char", "wchar_t", "char8_t", "char16_t", "char32_t"}
 
 
@@ -43,7 +46,7 @@ class Origin:
 def shown(name: str, value: gdb.Value, origin: Origin) -> Variable:
     """A value with all that an editor may want to know of it. What cannot be read says why."""
     try:
-        text = value.format_string(max_elements=_TEXT_MOST, max_depth=2, styling=False)
+        text = text_of(value)
         inside = inside_of(value, origin)
     except gdb.error as error:
         text, inside = f"<{error}>", None
@@ -58,17 +61,41 @@ def shown(name: str, value: gdb.Value, origin: Origin) -> Variable:
     )
 
 
+def text_of(value: gdb.Value) -> str:
+    """The line that shows a value."""
+    return value.format_string(max_elements=_TEXT_MOST, max_depth=2, styling=False)
+
+
+def address_of(value: gdb.Value, expression: str | None) -> gdb.Value | None:
+    """Where it lies in memory, if it does; GDB has selected the frame that it was found in, by an expression if there
+    is one."""
+    if value.is_optimized_out or (expression is not None and _is_bits(expression)):
+        return None
+    return value.address
+
+
+def _is_bits(expression: str) -> bool:
+    """Is it a member that shares its bytes with others? GDB would say that it lies where they lie."""
+    member = _MEMBER.fullmatch(expression)
+    if member is None:
+        return False
+    try:
+        kind = gdb.parse_and_eval(member[1]).type.strip_typedefs()
+    except gdb.error:
+        return False
+    if kind.code in (gdb.TYPE_CODE_PTR, *_REFERRING):
+        kind = kind.target().strip_typedefs()
+    return kind.code in _STRUCTURED and any(each.name == member[2] and each.bitsize for each in kind.fields())
+
+
 def set_value(target: gdb.Value, text: str, origin: Origin) -> None:
     """Give what is in the program a value, written as an expression. Its own name is not always one."""
-    try:
-        address = None if target.is_optimized_out else target.address
-    except gdb.error:  # a part of a byte has none
-        address = None
-    if address is not None:
-        gdb.set_convenience_variable("_mopsus_target", address)
-    elif origin.expression is None:
-        raise DebuggerError("this value is nowhere in the program", hint="set what it was computed from")
     with origin.frame():
+        address = address_of(target, origin.expression)
+        if address is not None:
+            gdb.set_convenience_variable("_mopsus_target", address)
+        elif origin.expression is None:
+            raise DebuggerError("this value is nowhere in the program", hint="set what it was computed from")
         evaluated(f"{'*$_mopsus_target' if address is not None else origin.expression} = ({text})")
 
 
@@ -124,7 +151,20 @@ def _fresh(value: gdb.Value) -> gdb.Value:
     return value.address.dereference() if value.address is not None else value
 
 
-class _Within(Inside):
+class Holder(Inside):
+    """What consists of values of the program."""
+
+    @abstractmethod
+    def find(self, name: str) -> tuple[gdb.Value, Origin]:
+        """One of them, as it is now; `DebuggerError` if there is none of that name."""
+
+    def set(self, name: str, text: str) -> Variable:
+        value, origin = self.find(name)
+        set_value(value, text, origin)
+        return shown(name, *self.find(name))
+
+
+class _Within(Holder):
     """Parts of a value that have names."""
 
     def _parts(self) -> Sequence[tuple[str, gdb.Value, Origin]]:
@@ -133,13 +173,10 @@ class _Within(Inside):
     def members(self) -> Sequence[Variable]:
         return [shown(*each) for each in self._parts()]
 
-    def set(self, name: str, text: str) -> Variable:
+    def find(self, name: str) -> tuple[gdb.Value, Origin]:
         for part, value, origin in self._parts():
             if part == name:
-                set_value(value, text, origin)
-        for each in self._parts():
-            if each[0] == name:
-                return shown(*each)
+                return value, origin
         raise DebuggerError(f"there is no {name} here")
 
 
@@ -175,7 +212,7 @@ class Members(_Within):
                 yield "<anonymous>", value[field], self.origin.part(None)
 
 
-class Elements(Inside):
+class Elements(Holder):
     """Of an array."""
 
     def __init__(self, value: gdb.Value, origin: Origin) -> None:
@@ -187,57 +224,59 @@ class Elements(Inside):
         return ()
 
     def elements(self, start: int, count: int) -> Sequence[Variable]:
-        return [self._element(self._first + at) for at in range(start, start + count)]
+        indices = range(self._first + start, self._first + start + count)
+        return [shown(f"[{index}]", *self._element(index)) for index in indices]
 
-    def set(self, name: str, text: str) -> Variable:
+    def find(self, name: str) -> tuple[gdb.Value, Origin]:
         index = name.strip("[]")
         if not index.isdecimal() or not self._first <= int(index) < self._first + self.indexed:
             raise DebuggerError(f"there is no element {name}")
-        set_value(self._value[int(index)], text, self._origin.part(f"[{index}]"))
         return self._element(int(index))
 
-    def _element(self, index: int) -> Variable:
-        return shown(f"[{index}]", _fresh(self._value)[index], self._origin.part(f"[{index}]"))
+    def _element(self, index: int) -> tuple[gdb.Value, Origin]:
+        return _fresh(self._value)[index], self._origin.part(f"[{index}]")
 
 
-class Printed(Inside):
+class Printed(Holder):
     """What a pretty printer shows inside: elements if it calls them an array, pairs if it calls them a map."""
 
     def __init__(self, printer: Any, origin: Origin) -> None:  # noqa: ANN401 - whatever people register
         self._printer, self._origin = printer, origin.part(None)
         self._hint = printer.display_hint() if hasattr(printer, "display_hint") else None
-        self._children: list[tuple[str, gdb.Value]] | None = None
+        self._children: list[tuple[str, object]] | None = None
         if self._hint == "array":
             self.indexed = len(self._all())
         elif self._hint == "map":
             self.indexed = len(self._all()) // 2
 
     def members(self) -> Sequence[Variable]:
-        if self.indexed:
-            return ()
-        return [self._child(name, value) for name, value in self._all()]
+        return () if self.indexed else [self._child(*each) for each in self._named(0, len(self._all()))]
 
     def elements(self, start: int, count: int) -> Sequence[Variable]:
-        if self._hint != "map":
-            return [self._child(name, value) for name, value in self._all()[start : start + count]]
-        found = self._all()
-        pairs = [(found[2 * at][1], found[2 * at + 1][1]) for at in range(start, start + count)]
-        return [self._child(f"[{_text(key)}]", value) for key, value in pairs]
+        return [self._child(*each) for each in self._named(start, count)]
 
-    def set(self, name: str, text: str) -> Variable:
-        for child, value in self._all():
-            if child == name:
-                set_value(value, text, self._origin)
-                self._children = None
-                return next(self._child(other, new) for other, new in self._all() if other == name)
+    def find(self, name: str) -> tuple[gdb.Value, Origin]:
+        self._children = None
+        for child, value in self._named(0, len(self._all())):
+            if child == name and isinstance(value, gdb.Value):
+                return value, self._origin
         raise DebuggerError(f"there is no {name} here")
+
+    def _named(self, start: int, count: int) -> Iterator[tuple[str, object]]:
+        """Some of them, as they are called in the editor."""
+        found = self._all()
+        if self._hint != "map":
+            yield from found[start : start + count]
+            return
+        for at in range(start, min(start + count, len(found) // 2)):
+            yield f"[{_text(found[2 * at][1])}]", found[2 * at + 1][1]
 
     def _child(self, name: str, value: object) -> Variable:
         if isinstance(value, gdb.Value):
             return shown(name, value, self._origin)
         return Variable(name, str(value), constant=True)
 
-    def _all(self) -> list[tuple[str, gdb.Value]]:
+    def _all(self) -> list[tuple[str, object]]:
         if self._children is None:
             try:
                 self._children = list(islice(self._printer.children(), _PRINTED_MOST))

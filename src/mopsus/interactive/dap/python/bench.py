@@ -33,8 +33,10 @@ from mopsus.interactive.dap.python.variables import (
 from mopsus.interactive.dap.workbench import (
     Answer,
     Completion,
+    Data,
     Filtered,
     Frame,
+    Inside,
     Placed,
     Scope,
     Source,
@@ -48,6 +50,7 @@ from mopsus.interactive.python.atlas import Atlas
 from mopsus.model import Place, PlaceKind
 
 _NOTHING = Variable("", "")
+_NO_DATA = "the interpreter does not tell when data is used: set breakpoints with a condition where that may be"
 _FAMILY = re.compile(r"\s*(verde|mopsus)(\s+(?P<rest>.*)|\s*$)", re.DOTALL)
 _LAST_WORD = re.compile(r"[\w.]*$")
 
@@ -171,6 +174,12 @@ class PythonBench(Workbench):
 
     def set_filters(self, filters: Sequence[Filtered]) -> Sequence[Placed]:
         return self.points.set_filters(filters)
+
+    def set_data_breakpoints(self, wanted: Sequence[Wanted]) -> Sequence[Placed]:
+        return [Placed(None, False, message=_NO_DATA) for _ in wanted]
+
+    def data(self, name: str, inside: Inside | None, frame: Frame | None) -> Data:
+        return Data(None, _NO_DATA)
 
     # ---- how it works
 
