@@ -24,7 +24,6 @@ constexpr std::uint32_t kPatience = 1U << 8;          // looks, before a thread 
 constexpr std::uint32_t kDoubt = 1U << 9;             // looks, before it sleeps in between
 constexpr std::uint32_t kDespair = kDoubt + 200;      // looks, before it gives up
 constexpr std::uint64_t kBetweenChecks = 1U << 14;    // calls
-constexpr std::uint32_t kMostTries = 1U << 10;        // to hand a call over to the debugger
 
 // What a debugger may look at or change when it stops the program between any two instructions.
 template <typename T>
@@ -180,14 +179,18 @@ public:
             return false;
         }
         stop_.stuck = !turn.mine();
-        for (std::uint32_t tries = 0;;) {
+        while (true) {
             if ((get(site_.looks) & what_) == 0) return false;  // the debugger was here meanwhile
             if (look(read) && turn.mine()) {
                 if (commit()) break;
                 continue;
             }
-            // If a signal comes now, its handler may do something after which the debugger puts the hook back, before this call is seen.
-            if (!call_gate(Handle) || what_ == kReturns || ++tries == kMostTries) return false;
+            const std::uint32_t before = get(site_.placed);
+            if (!call_gate(Handle) || what_ == kReturns) return false;
+            // The debugger sees the call when it goes on without a hook. If a signal came first, its handler may have done something after
+            // which the hook was put back.
+            const std::uint32_t now = get(site_.placed);
+            if (now == 0 || now == before) return false;
         }
         for (std::uint32_t k = 0; k < count_; ++k) {
             if ((passed_ >> k & 1) != 0) asm volatile("incq %0" : "+m"(first_[k].passed));

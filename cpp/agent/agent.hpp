@@ -67,7 +67,7 @@ struct Site {
     std::uint8_t jump[8];
     std::uint32_t events;  // when it is entered, and, behind those, when it returns
     std::uint32_t returns;
-    std::uint32_t placed;  // is the hook in the code?
+    std::uint32_t placed;  // 0: the hook is not in the code; else, for which time it is
     std::uint32_t looks;
     Event* first;
     std::uint64_t generation;  // another one whenever the events are others

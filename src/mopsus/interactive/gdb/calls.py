@@ -2,7 +2,8 @@
 
 When a function is entered whose return is awaited, its frame is noted: where it returns to, and the stack pointer
 then. A trap at that address tells of the return; the stack pointer tells the calls of a recursion apart. The trap stays
-for the next call from there, so a loop costs no trap after the first; a few dozen are kept.
+for the next call from there, so a loop costs no trap after the first; a few dozen are kept, unless the program comes
+there again and again and nobody waits: a hook may see these calls.
 
 A call that is left by `longjmp` or an exception never returns, though the program may come to where it would have
 returned to. Both are rare, so traps stand in their way and tell how much of the stack goes. A tail call leaves two
@@ -21,6 +22,8 @@ from mopsus.interactive.gdb.trap import Trap
 
 _SITES = 48
 """Return traps that are kept. Each costs a few microseconds at every stop."""
+_VAIN = 8
+"""How often a trap may be hit that nobody waits for, before it goes."""
 _JUMPS = ("longjmp", "_longjmp", "siglongjmp", "__longjmp_chk")
 _CATCH = "__cxa_begin_catch"
 
@@ -42,6 +45,8 @@ class Calls:
     def __init__(self) -> None:
         self._open: dict[int, list[OpenCall]] = {}
         self._sites: dict[int, Trap] = {}
+        self._vain: dict[int, int] = {}
+        """By address, how often a trap was hit in vain since a call returned there."""
         self._leaving: list[Trap] = []
 
     def entered(self, owner: object, frame: gdb.Frame, returned: Callable[[int], bool]) -> bool:
@@ -92,15 +97,28 @@ class Calls:
     def _make_room(self) -> None:
         if len(self._sites) < _SITES:
             return
-        awaited = {call.address for calls in self._open.values() for call in calls}
+        awaited = self._awaited()
         for address in [address for address in self._sites if address not in awaited][: _SITES // 2]:
             self._sites.pop(address).discard()
 
+    def _awaited(self) -> set[int]:
+        """The addresses that open calls return to."""
+        return {call.address for calls in self._open.values() for call in calls}
+
     def _back(self, address: int) -> bool:
         """Something returned to `address`."""
-        calls = self._open.get(gdb.selected_thread().global_num)
+        done = self._returned(address, self._open.get(gdb.selected_thread().global_num, []))
+        self._vain[address] = 0 if done else self._vain.get(address, 0) + 1
+        if self._vain[address] >= _VAIN and address not in self._awaited():
+            self._vain.pop(address)
+            self._sites.pop(address).discard()
+        stops = [call.returned(address) for call in done]
+        return any(stops)
+
+    def _returned(self, address: int, calls: list[OpenCall]) -> list[OpenCall]:
+        """The calls of a thread that have returned there, which are open no more."""
         if not calls:
-            return False
+            return []
         stack = int(gdb.parse_and_eval("$sp"))
         done = []
         while calls and _returns(calls[-1], address, stack):
@@ -109,8 +127,7 @@ class Calls:
             # Whatever is above it was left in a way that we do not see, or runs on another stack.
             done = [call for call in reversed(calls) if _returns(call, address, stack)]
             calls[:] = [call for call in calls if call not in done]
-        stops = [call.returned(address) for call in done]
-        return any(stops)
+        return done
 
     def _jumped(self) -> bool:
         return self._unwound(jump_target(gdb.selected_frame()))

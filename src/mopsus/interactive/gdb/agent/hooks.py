@@ -74,6 +74,8 @@ class Site:
         self.events: tuple[Hooked, ...] = ()
         self.returns: tuple[Hooked, ...] = ()
         self.placed = False
+        self._times = 0
+        """How often it was put into the code."""
         self._calls = self._handled = self._counted = 0
 
     @property
@@ -135,6 +137,7 @@ class Site:
         write(self._trampoline, _FAR_JUMP + struct.pack("<Q", stubs + STUB * self.number))
         write(self._copy, self._beginning.moved(self._copy) + _FAR_JUMP + struct.pack("<Q", entry + len(original)))
         self.placed, self._looks = True, ENTRIES | RETURNS
+        self._times += 1
         self._tell(self._copy)
         write(entry, self._jump)
         for thread in each_thread():
@@ -178,7 +181,7 @@ class Site:
             copy=self._copy,
             events=len(self.events),
             returns=len(self.returns),
-            placed=self.placed,
+            placed=self._times if self.placed else 0,
             looks=self._looks,
             first=0 if self._memory is None else self._memory.address,
             generation=self.generation,
