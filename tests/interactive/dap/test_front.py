@@ -209,14 +209,17 @@ def test_a_request_without_arguments_or_with_odd_ones_is_answered():
         assert "must be an object" in editor.answer(number)["message"]
 
 
-def test_ctrl_c_ends_it_and_the_program():
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_and_the_program(number, tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     with Client() as editor:
         editor.launch(program=str(build("#include <unistd.h>\nint main(void) { pause(); return 0; }")))
         editor.request("threads")
-        editor.process.send_signal(signal.SIGINT)
+        editor.process.send_signal(number)
         assert editor.process.wait(PATIENCE_S) == 130
         editor.vanish()
         assert b"Traceback" not in editor.errors
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_log_and_help(tmp_path):

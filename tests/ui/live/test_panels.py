@@ -59,6 +59,7 @@ def test_slices_of_several_properties_are_told_apart():
 def test_how_many_slices_there_are():
     monitor = pictures.crowd().monitors[0]
     assert panels.slice_note(monitor) == "12,345 slices; the 200 that moved last are listed"
+    assert panels.slice_note(replace(monitor, inside=True)) == "12,345 slices; 200 of them are listed"
     assert panels.slice_note(pictures.door()) == "1 slice"
 
 

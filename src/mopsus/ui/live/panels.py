@@ -102,9 +102,15 @@ def slice_rows(monitor: Monitor, chosen: str | None = None) -> list[dict[str, st
 def slice_note(monitor: Monitor) -> str:
     """How many there are, and how many of them are listed."""
     count = f"{monitor.slice_count:,} slice{'s' * (monitor.slice_count != 1)}"
-    if len(monitor.slices) < monitor.slice_count:
-        count += f"; the {len(monitor.slices):,} that moved last are listed"
-    return count
+    listed = len(monitor.slices)
+    if listed == monitor.slice_count:
+        return count
+    # Inside of the program nobody notes when each of them moves.
+    return (
+        f"{count}; {listed:,} of them are listed"
+        if monitor.inside
+        else f"{count}; the {listed:,} that moved last are listed"
+    )
 
 
 def event_rows(events: Sequence[Happened]) -> list[dict[str, str | int]]:
