@@ -66,3 +66,22 @@ def test_a_program_that_can_load_no_library_is_seen_by_traps_and_told_why():
     assert "Steps: the program stops for each event: no library can be loaded into the program" in said
     assert "exited with code 07" in said
     assert debug(program, STEPS % "before(x)")["stats"]["events"] == 9
+
+
+def test_a_program_that_becomes_another_has_no_trap_of_the_first():
+    """Where calls of the one were to return to, the other has something else."""
+    program = build(
+        """
+        #include <unistd.h>
+        volatile int sink;
+        __attribute__((noinline)) int step(int x) { sink++; return x + 1; }
+        int never(int x) { return x; }
+        int main(void) {
+            for (int k = 0; k < 20; k++) step(k % 3);
+            return execl("/bin/echo", "echo", "bye", (char *) 0);
+        }
+        """,
+        *("-g", "-O1"),
+    )
+    report = debug(program, STEPS % "after(x)", "--no-hooks")
+    assert (report["output"], report["program"]["status"], report["stats"]["events"]) == ("bye\n", 0, 20)

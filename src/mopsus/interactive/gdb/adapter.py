@@ -61,6 +61,8 @@ class GdbDebugger(Debugger):
         self._said: set[tuple[str, str]] = set()
         self.agent = Agent(self._code_point, self._await_return, self._located, self._elapsed)
         gdb.events.new_objfile.connect(lambda _: self._code_loaded())
+        # A program that has become another one, by `exec`, has something else where calls were to return to.
+        gdb.events.clear_objfiles.connect(lambda _: self.calls.clear())
 
     # ---- points
 
