@@ -149,14 +149,16 @@ def test_breakpoints_with_conditions_counts_and_messages(queue):
         {"line": 6, "hitCondition": "4"},
         {"line": 7, "hitCondition": "% 2", "logMessage": "{value} makes {doubled}, {nothing} {{so}}"},
         {"line": 17, "condition": "no such thing"},
+        {"line": 17, "hitCondition": "often"},
     ]
     with Client() as editor:
         editor.request("initialize", adapterID="mopsus")
         editor.send("launch", program=str(queue))
         editor.until("initialized")
         placed = editor.request("setBreakpoints", source={"path": str(source(queue))}, breakpoints=lines)["breakpoints"]
-        assert [each["verified"] for each in placed] == [True, True, True, False]
+        assert [each["verified"] for each in placed] == [True, True, True, False, False]
         assert "No symbol" in placed[3]["message"]
+        assert placed[4]["message"].startswith("`often` does not say which hits count")
         assert [each["line"] for each in placed[:3]] == [5, 6, 7]
         functions = editor.request(
             "setFunctionBreakpoints", breakpoints=[{"name": "push", "hitCondition": "== 5"}, {"name": "pusj"}]

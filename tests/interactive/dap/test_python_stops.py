@@ -20,10 +20,11 @@ def test_breakpoints_have_conditions_counts_and_messages(tmp_path):
         {"line": 7, "condition": "missing > 1"},
         {"line": 9},
         {"line": 2, "hitCondition": "often"},
+        {"line": 2, "condition": "1 +"},
     )
     with Client() as client:
         placed = begun(client, tmp_path, text, *wanted)
-        assert [each.get("line") for each in placed] == [2, 3, 6, 7, None, None]
+        assert [each.get("line") for each in placed] == [2, 3, 6, 7, None, None, None]
         assert all(each["verified"] == ("message" not in each) == ("line" in each) for each in placed)
         for number in (3, 7):
             stop = client.stopped("breakpoint")

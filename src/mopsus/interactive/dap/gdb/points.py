@@ -221,6 +221,8 @@ def _make(path: str, wanted: Wanted, say: Callable[[str], None]) -> gdb.Breakpoi
 
 
 def _made_at(location: dict[str, Any], wanted: Wanted, say: Callable[[str], None]) -> gdb.Breakpoint:
+    if wanted.hits is not None:
+        hits(wanted.hits)  # what is wrong with it is said here, and not from within GDB
     least = _AT_LEAST.fullmatch(wanted.hits) if wanted.hits is not None else None
     if wanted.log is not None or (wanted.hits is not None and least is None):
         return silently(lambda: _Counting(location, wanted, say))

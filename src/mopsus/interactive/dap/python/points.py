@@ -153,6 +153,8 @@ class Points:
             try:
                 if each.hits is not None:
                     hits(each.hits)
+                if each.condition is not None:
+                    _check_expression(each.condition)
                 point = self._point(each, path, line_of(path, each), old)
             except DebuggerError as error:
                 placed.append(Placed(None, False, message=error.message + (f"; {error.hint}" if error.hint else "")))
@@ -170,6 +172,13 @@ class Points:
                 return point
         self._numbers += 1
         return new
+
+
+def _check_expression(text: str) -> None:
+    try:
+        compile(text.strip(), "<condition>", "eval", dont_inherit=True)
+    except (SyntaxError, ValueError) as error:
+        raise DebuggerError(f"`{text}` is no expression: {error}") from error
 
 
 def _line_of(path: str, wanted: Wanted) -> int:
