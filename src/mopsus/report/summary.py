@@ -139,7 +139,7 @@ def _end_of_program(debugged: Debugged) -> str:
     if debugged.reason:
         return f"stopped{f' at {printable(short_path(debugged.location))}' if debugged.location else ''}"
     if debugged.status is None:
-        return "the program was left running"
+        return "the program had not ended"
     if debugged.status < 0:
         return f"the program died of signal {-debugged.status}"
     return f"the program ended with {debugged.status}"
