@@ -11,9 +11,10 @@ import signal
 
 from hypothesis import HealthCheck, settings
 
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    # Who runs tests behind a shell has it ignored, and so would all programs that tests interrupt.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# Who runs tests behind a shell may have these ignored, and so would all programs that tests send them to.
+for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, handler)
 
 UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
