@@ -365,7 +365,7 @@ def test_monitors_watch_the_same_data(sums, tmp_path):
         watch(editor)
         go_on(editor)
         assert editor.finish() == 3
-        assert "1 violation in 4 events" in editor.output("console")
+        assert "1 violation in 2 events" in editor.output("console")  # no state needs more
 
 
 def test_a_python_program_has_none(tmp_path):
