@@ -24,6 +24,7 @@ constexpr std::uint32_t kPatience = 1U << 8;          // looks, before a thread 
 constexpr std::uint32_t kDoubt = 1U << 9;             // looks, before it sleeps in between
 constexpr std::uint32_t kDespair = kDoubt + 200;      // looks, before it gives up
 constexpr std::uint64_t kBetweenChecks = 1U << 14;    // calls
+constexpr std::uint32_t kMostTries = 16;              // to hand a call over: where signals come faster than it can, the program goes on
 
 // What a debugger may look at or change when it stops the program between any two instructions.
 template <typename T>
@@ -179,7 +180,7 @@ public:
             return false;
         }
         stop_.stuck = !turn.mine();
-        while (true) {
+        for (std::uint32_t tries = 0;;) {
             if ((get(site_.looks) & what_) == 0) return false;  // the debugger was here meanwhile
             if (look(read) && turn.mine()) {
                 if (commit()) break;
@@ -190,7 +191,7 @@ public:
             // The debugger sees the call when it goes on without a hook. If a signal came first, its handler may have done something after
             // which the hook was put back.
             const std::uint32_t now = get(site_.placed);
-            if (now == 0 || now == before) return false;
+            if (now == 0 || now == before || ++tries == kMostTries) return false;
         }
         for (std::uint32_t k = 0; k < count_; ++k) {
             if ((passed_ >> k & 1) != 0) asm volatile("incq %0" : "+m"(first_[k].passed));
