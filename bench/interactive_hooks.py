@@ -124,7 +124,7 @@ def rows(scale: float) -> list[Row]:
         row("stepped inside: an event that changes nothing", "steady", trap, "trapped", goal),
         row("stepped inside: an event that a witness needs", "changing", trap, "trapped", goal),
         row("stepped inside: a return, by its result", "returning", trap, "trapped", goal),
-        row("stepped inside: a guard and a block that count", "counting", trap, "trapped"),
+        row("stepped inside: a guard and a block that count", "counting", trap, "trapped", goal),
         row("a trap with our monitor: a guard and a block in Python", "trapped"),
         row("a bare trap: a breakpoint in Python", "bare"),
         row("a bare trap that reads the argument", "reading"),
