@@ -14,7 +14,6 @@ from mopsus.interactive.gdb.launch import START
 ROUNDS = 15
 CALLS = 2_000_000
 TRAPS = 100
-COUNTED = 200_000
 SIDES = ("plain", "steady", "changing", "returning", "counting", "trapped", "bare", "reading")
 
 PROGRAM = """
@@ -38,12 +37,12 @@ PROGRAM = """
         for (int i = 0; i < calls; i++) call(&items[i % 16]);
         return (now() - begun) / calls;
     }
-    /* rounds, calls, calls that are counted, calls that trap: seconds per call, by round */
+    /* rounds, calls, calls that trap: seconds per call, by round */
     int main(int count, char **words) {
-        int rounds = atoi(words[1]), calls = atoi(words[2]), counted = atoi(words[3]), traps = atoi(words[4]);
+        int rounds = atoi(words[1]), calls = atoi(words[2]), traps = atoi(words[3]);
         for (int i = 0; i < rounds; i++)
             printf("%.12f %.12f %.12f %.12f %.12f %.12f %.12f %.12f\\n", block(plain, calls), block(steady, calls),
-                   block(changing, calls), block(returning, calls), block(counting, counted), block(trapped, traps),
+                   block(changing, calls), block(returning, calls), block(counting, calls), block(trapped, traps),
                    block(bare, traps), block(reading, traps));
         return 0;
     }
@@ -140,7 +139,7 @@ def _run(folder: Path, rounds: int) -> dict[str, list[float]]:
     commands = [f"source {START}", f"source {folder / 'bare.py'}"]
     for file in PROPERTIES:
         commands += [f"verde load-property {folder / file}", "verde exec set_quiet True"]
-    commands.append(f"run {rounds + 1} {CALLS} {COUNTED} {TRAPS} > {times}")
+    commands.append(f"run {rounds + 1} {CALLS} {TRAPS} > {times}")
     words = [word for command in commands for word in ("-ex", command)]
     done = subprocess.run(["gdb", "-q", "-nx", "-batch", *words, str(program)], capture_output=True, text=True)
     lines = times.read_text().splitlines()[1:]  # the first round warms up

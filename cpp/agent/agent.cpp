@@ -15,7 +15,7 @@ using namespace mopsus::agent;
 Agent mopsus_agent;
 
 const std::uint32_t mopsus_agent_layout[] = {sizeof(Monitor), sizeof(Source), sizeof(Event), sizeof(Site), sizeof(Record), sizeof(Stop),
-                                             offsetof(Log, records), sizeof(Change), sizeof(Journal), sizeof(Agent), sizeof(Instruction)};
+                                             offsetof(Log, words), sizeof(Change), sizeof(Journal), sizeof(Agent), sizeof(Instruction)};
 
 namespace {
 
@@ -23,7 +23,12 @@ constexpr std::uint64_t kHidden = ~std::uint64_t{0};  // where nobody can be on 
 constexpr std::uint32_t kPatience = 1U << 8;          // looks, before a thread lets others run
 constexpr std::uint32_t kDoubt = 1U << 9;             // looks, before it sleeps in between
 constexpr std::uint32_t kDespair = kDoubt + 200;      // looks, before it gives up
-constexpr std::uint64_t kBetweenChecks = 1U << 14;    // calls
+constexpr std::uint64_t kBetweenChecks = 1U << 16;    // calls
+constexpr std::uint64_t kEvent = offsetof(Record, event) / 8;  // words of a record
+constexpr std::uint64_t kCaller = offsetof(Record, caller) / 8;
+constexpr std::uint64_t kTime = offsetof(Record, time) / 8;
+constexpr std::uint64_t kValues = offsetof(Record, values) / 8;
+constexpr std::uint64_t kAhead = 16;                  // records
 constexpr std::uint32_t kMostTries = 16;              // to hand a call over: where signals come faster than it can, the program goes on
 
 // What a debugger may look at or change when it stops the program between any two instructions.
@@ -55,7 +60,7 @@ std::uint64_t extended(std::uint64_t value, std::uint8_t width, bool is_signed) 
 }
 
 // False: there is no memory where the value should be.
-bool load(const Source& source, std::uint64_t from, std::uint64_t& value) {
+inline __attribute__((always_inline)) bool load(const Source& source, std::uint64_t from, std::uint64_t& value) {
     value = from;
     if (source.follow != 0) {
         value = 0;
@@ -87,34 +92,31 @@ bool is_alive() {
 // A debugger that was killed could not say goodbye. A child that borrows our memory, by `vfork`, has none, and that means nothing.
 bool is_deserted() { return this_process() == mopsus_agent.process && !is_traced(); }
 
+void count_passed(Event& event) { __atomic_fetch_add(&event.passed, 1, __ATOMIC_RELAXED); }
+
 // Where the instance is that an event is about, or where it would be.
-std::uint64_t place_of(const Event& event, const Record& record) {
+std::uint64_t place_of(const Event& event, std::uint64_t key) {
     if (event.keyed == 0) return 0;
     const Monitor& monitor = *event.monitor;
-    const std::uint64_t key = record.values[0];
     std::uint64_t at = hash(key) & monitor.mask;
-    while (monitor.rows[at] != 0 && monitor.keys[at] != key) at = (at + 1) & monitor.mask;
+    while (get(monitor.rows[at]) != 0 && get(monitor.keys[at]) != key) at = (at + 1) & monitor.mask;
     return at;
 }
 
-// Which values of an event are too large to be numbers with a sign.
-std::uint64_t unfit(const Event& event, const Record& record) {
-    std::uint64_t found = 0;
-    for (std::uint32_t k = 0; k < kMostValues; ++k) {  // those that it does not have are 0
-        if (event.sources[k].is_signed == 0) found |= (record.values[k] >> 63) << k;
-    }
-    return found;
-}
+// Is a value too large to be a number with a sign?
+bool is_unfit(const Source& source, std::uint64_t value) { return source.is_signed == 0 && value >> 63 != 0; }
 
 // The cell after its code, if it has some, with the variables afterwards. Apart: machines without do not pay for it.
-__attribute__((noinline)) std::uint32_t computed(const Event& event, const Record& record, std::uint64_t at, std::uint32_t cell,
+__attribute__((noinline)) std::uint32_t computed(const Event& event, const std::uint64_t* values, std::uint64_t at, std::uint32_t cell,
                                                  std::uint64_t* variables) {
     const Monitor& monitor = *event.monitor;
     const bool begins = event.keyed != 0 && monitor.rows[at] == 0;
     const std::uint64_t* before = begins ? monitor.beginning : monitor.variables + at * monitor.words;
     for (std::uint64_t word = 0; word < monitor.words; ++word) variables[word] = get(before[word]);
     if ((cell & kCode) == 0) return cell;
-    return compute(monitor.code + (cell & kRow), {record.values, unfit(event, record), variables}, kStop);
+    std::uint64_t unfit = 0;
+    for (std::uint32_t k = 0; k < event.values; ++k) unfit |= std::uint64_t{is_unfit(event.sources[k], values[k])} << k;
+    return compute(monitor.code + (cell & kRow), {values, unfit, variables}, kStop);
 }
 
 // The one thread that is in here at a time.
@@ -157,119 +159,212 @@ private:
     bool mine_ = false;
 };
 
+// All of a record but the values, which are there.
+void fill(std::uint64_t* record, const Event& event, std::uint64_t caller) {
+    const std::uint64_t width = mopsus_agent.log->width;
+    for (std::uint64_t word = kValues + event.values; word < width; ++word) record[word] = 0;
+    record[kEvent] = event.number;
+    record[kCaller] = caller;
+    record[kTime] = __builtin_ia32_rdtsc();
+    asm volatile("prefetchw %0" : : "m"(record[kAhead * width]));  // it may be in the debugger's cache
+}
+
+// A call with one event, as most are, that needs no code and no memory but a register: what a `Happening` does, at half the cost. False: it
+// takes a closer look, and nothing has happened yet.
+class Glance {
+public:
+    Glance(Site& site, const std::uint64_t* arguments) : site_(site), event_(*site.first), monitor_(*event_.monitor) {
+        const Source& source = event_.sources[0];
+        if (site.events != 1 || event_.values != event_.keyed || monitor_.words != 0) return;
+        seen_ = get(mopsus_agent.log->changes);
+        if (event_.keyed != 0) {
+            if (source.base != Source::Argument || source.follow != 0) return;
+            key_ = extended(arguments[source.index], source.width, source.is_signed != 0);
+            if (is_unfit(source, key_)) return;
+            at_ = place_of(event_, key_);
+        }
+        row_ = get(monitor_.rows[at_]);
+        cell_ = monitor_.cells[row_ + event_.letter];
+    }
+
+    bool take_place(std::uint64_t caller) { return cell_ == (cell_ & (kRow | kKeep)) && ((cell_ & kKeep) != 0 ? is_noted(caller) : passes()); }
+
+private:
+    // It changes nothing. That is told from what nobody changes but as a whole: no turn is needed.
+    bool passes() {
+        if (get(mopsus_agent.log->changes) != seen_) return false;
+        if ((get(event_.passed) & (kBetweenChecks - 1)) == kBetweenChecks - 1 && is_deserted()) {
+            leave();
+            return false;
+        }
+        count_passed(event_);
+        ++site_.calls;
+        return true;
+    }
+
+    // An instance that is there already goes to another row.
+    bool is_noted(std::uint64_t caller) {
+        if (event_.keyed != 0 && row_ == 0) return false;
+        const Turn turn;
+        const Log& log = *mopsus_agent.log;
+        Journal& journal = mopsus_agent.journal;
+        if (!turn.mine() || ((mopsus_agent.turns + 1) & (kBetweenChecks - 1)) == 0) return false;
+        journal.used = get(log.used);
+        if (journal.used + 1 + kMostEvents > log.capacity) return false;  // whoever comes next asks for room
+        if (get(monitor_.rows[at_]) != row_ || (event_.keyed != 0 && monitor_.keys[at_] != key_)) return false;
+        std::uint64_t* record = mopsus_agent.log->words + journal.used * log.width;
+        if (event_.keyed != 0) record[kValues] = key_;
+        fill(record, event_, caller);
+        journal.seen = seen_;
+        journal.count = 1;
+        Change& change = journal.changes[0];
+        change.monitor = &monitor_;
+        change.at = at_;
+        change.key = key_;
+        change.used = monitor_.used;
+        change.row = cell_ & kRow;
+        change.keyed = event_.keyed;
+        if (!mopsus_agent_commit()) return false;
+        ++site_.calls;
+        ++mopsus_agent.turns;
+        return true;
+    }
+
+    Site& site_;
+    Event& event_;
+    Monitor& monitor_;
+    std::uint64_t seen_ = 0;
+    std::uint64_t key_ = 0;
+    std::uint64_t at_ = 0;
+    std::uint32_t row_ = 0;
+    std::uint32_t cell_ = kStop;
+};
+
 // All events of a function that is entered or returns.
 class Happening {
 public:
     // `frame` is where the stack pointer will be when the function has returned.
     Happening(std::uint64_t number, Looks what, std::uint64_t caller, std::uint64_t frame)
-        : site_(mopsus_agent.sites[number]), what_(what), first_(site_.first + (what == kReturns ? site_.events : 0)),
-          count_(what == kReturns ? site_.returns : site_.events), caller_(caller) {
-        stop_.site = static_cast<std::uint32_t>(number);
-        stop_.returning = what == kReturns;
-        stop_.frame = frame;
-    }
+        : number_(number), site_(mopsus_agent.sites[number]), what_(what), first_(site_.first + (what == kReturns ? site_.events : 0)),
+          count_(what == kReturns ? site_.returns : site_.events), caller_(caller), frame_(frame) {}
 
     // `read` gives the values of an event, and which of them it cannot read. Without a debugger in between, unless somebody reacts. False:
     // nothing is stepped, and if anybody does, it is the debugger.
     template <typename Read>
-    bool take_place(Read read) {
+    __attribute__((noinline)) bool take_place(Read read) {
         const Turn turn;
         ++site_.calls;
         if ((++mopsus_agent.turns & (kBetweenChecks - 1)) == 0 && is_deserted()) {
             leave();
             return false;
         }
-        stop_.stuck = !turn.mine();
         for (std::uint32_t tries = 0;;) {
             if ((get(site_.looks) & what_) == 0) return false;  // the debugger was here meanwhile
-            if (look(read) && turn.mine()) {
+            if (turn.mine() && look(read)) {
                 if (commit()) break;
                 continue;
             }
             const std::uint32_t before = get(site_.placed);
-            if (!call_gate(Handle) || what_ == kReturns) return false;
+            if (!hand_over(read, !turn.mine()) || what_ == kReturns) return false;
             // The debugger sees the call when it goes on without a hook. If a signal came first, its handler may have done something after
             // which the hook was put back.
             const std::uint32_t now = get(site_.placed);
             if (now == 0 || now == before || ++tries == kMostTries) return false;
         }
         for (std::uint32_t k = 0; k < count_; ++k) {
-            if ((passed_ >> k & 1) != 0) asm volatile("incq %0" : "+m"(first_[k].passed));
+            if ((passed_ >> k & 1) != 0) count_passed(first_[k]);
         }
-        if (journal_.count == 0) return true;
-        const Log& log = *mopsus_agent.log;
-        if (crowds_) call_gate(Crowded);
-        else if (log.used + kMostEvents > log.capacity) call_gate(Full);
+        if (mopsus_agent.journal.count != 0 && (crowds_ || is_full())) ask_for_room();
         return true;
     }
 
 private:
+    static bool is_full() { return get(mopsus_agent.log->used) + kMostEvents > mopsus_agent.log->capacity; }
+
     // What each event would do. False: somebody reacts, or it cannot be told.
     template <typename Read>
     bool look(Read& read) {
-        const Log& log = *mopsus_agent.log;
-        journal_.seen = get(log.changes);
-        journal_.used = get(log.used);
-        journal_.count = 0;
-        stop_.unreadable = 0;
+        Log& log = *mopsus_agent.log;
+        Journal& journal = mopsus_agent.journal;
+        journal.seen = get(log.changes);
+        journal.used = get(log.used);
+        journal.count = 0;
         passed_ = 0;
         crowds_ = false;
-        bool goes_on = journal_.used + kMostEvents <= log.capacity;
+        if (journal.used + kMostEvents > log.capacity) return false;
         for (std::uint32_t k = 0; k < count_; ++k) {
-            Record record{first_[k].number, caller_, 0, {}};
-            const std::uint64_t unreadable = read(first_[k], record.values);
-            stop_.unreadable |= unreadable << k * kMostValues;
-            for (std::uint32_t value = 0; value < kMostValues; ++value) stop_.values[k][value] = record.values[value];
-            goes_on = goes_on && unreadable == 0 && step(k, record);
+            std::uint64_t* record = log.words + (journal.used + journal.count) * log.width;
+            if (read(first_[k], record + kValues) != 0 || !step(k, record)) return false;
         }
-        return goes_on;
+        return true;
     }
 
-    bool step(std::uint32_t k, const Record& record) {
+    // The record has the values, and gets all else if it is to be kept.
+    bool step(std::uint32_t k, std::uint64_t* record) {
         const Event& event = first_[k];
         Monitor& monitor = *event.monitor;
-        const bool is_huge = event.keyed != 0 && event.sources[0].is_signed == 0 && record.values[0] >> 63 != 0;
-        if (is_huge) return false;  // it would be taken for a negative number
-        const std::uint64_t at = place_of(event, record);
-        Change& change = journal_.changes[journal_.count];
-        std::uint32_t cell = monitor.cells[monitor.rows[at] + event.letter];
-        if ((cell & kCode) != 0 || monitor.words != 0) cell = computed(event, record, at, cell, change.variables);
-        if ((cell & kStop) != 0) return false;
-        if ((cell & kKeep) == 0) {
+        Journal& journal = mopsus_agent.journal;
+        Change& change = journal.changes[journal.count];
+        const std::uint64_t key = event.keyed != 0 ? record[kValues] : 0;
+        if (event.keyed != 0 && is_unfit(event.sources[0], key)) return false;  // it would be taken for a negative number
+        const std::uint64_t at = place_of(event, key);
+        const std::uint32_t row = monitor.rows[at];
+        std::uint32_t cell = monitor.cells[row + event.letter];
+        if ((cell & kCode) != 0 || monitor.words != 0) cell = computed(event, record + kValues, at, cell, change.variables);
+        if ((cell & (kStop | kKeep)) != kKeep) {
             passed_ |= 1U << k;
-            return true;
+            return (cell & kStop) == 0;
         }
-        const bool fresh = event.keyed != 0 && monitor.rows[at] == 0 && (cell & kRow) != 0;
+        const bool fresh = event.keyed != 0 && row == 0 && (cell & kRow) != 0;
         const std::uint64_t used = monitor.used + fresh;
         if (fresh && used >= monitor.mask) return false;  // one place stays free, or a search would never end
         crowds_ |= fresh && used * 2 > monitor.mask;
-        change.record = record;
-        change.record.time = __builtin_ia32_rdtsc();
+        fill(record, event, caller_);
         change.monitor = &monitor;
         change.at = at;
+        change.key = key;
         change.used = used;
         change.row = cell & kRow;
         change.keyed = event.keyed;
-        ++journal_.count;
+        ++journal.count;
         return true;
     }
 
     bool commit() const {
-        return journal_.count != 0 ? mopsus_agent_commit(&journal_) : get(mopsus_agent.log->changes) == journal_.seen;
+        const Journal& journal = mopsus_agent.journal;
+        return journal.count != 0 ? mopsus_agent_commit() : get(mopsus_agent.log->changes) == journal.seen;
+    }
+
+    // The debugger is told everything, and does the rest. False: there is none.
+    template <typename Read>
+    __attribute__((noinline)) bool hand_over(Read& read, bool stuck) const {
+        Stop stop{};
+        stop.stuck = stuck;
+        for (std::uint32_t k = 0; k < count_; ++k) stop.unreadable |= std::uint64_t{read(first_[k], stop.values[k])} << k * kMostValues;
+        return call_gate(Handle, stop);
+    }
+
+    __attribute__((noinline)) void ask_for_room() const {
+        Stop stop{};
+        call_gate(crowds_ ? Crowded : Full, stop);
     }
 
     // False: there is no debugger.
-    bool call_gate(Reason reason) {
+    bool call_gate(Reason reason, Stop& stop) const {
         if (this_process() != mopsus_agent.process) return false;
         if (!is_traced()) {
             leave();
             return false;
         }
-        stop_.reason = reason;
-        mopsus_agent_gate(&stop_);
+        stop.reason = reason;
+        stop.site = static_cast<std::uint32_t>(number_);
+        stop.returning = what_ == kReturns;
+        stop.frame = frame_;
+        mopsus_agent_gate(&stop, mopsus_agent.turns);
         return true;
     }
 
+    std::uint64_t number_;
     Site& site_;
     Looks what_;
     Event* first_;
@@ -277,11 +372,10 @@ private:
     std::uint32_t passed_;  // a bit for each that changes nothing
     bool crowds_;
     std::uint64_t caller_;
-    Journal journal_;
-    Stop stop_;
+    std::uint64_t frame_;
 };
 
-std::uint32_t read_entry(const Event& event, const std::uint64_t* arguments, std::uint64_t* values) {
+inline __attribute__((always_inline)) std::uint32_t read_entry(const Event& event, const std::uint64_t* arguments, std::uint64_t* values) {
     std::uint32_t unreadable = 0;
     for (std::uint32_t k = 0; k < event.values; ++k) {
         const Source& source = event.sources[k];
@@ -325,26 +419,26 @@ bool looks_at(const Site& site, Looks what) { return is_alive() && (get(site.loo
 
 }  // namespace
 
-__attribute__((noinline)) void mopsus_agent_gate(const Stop* stop) { asm volatile("" : : "D"(stop)); }
+// By the number of its turn, a debugger sees from the registers alone that a thread has come here once more.
+__attribute__((noinline)) void mopsus_agent_gate(const Stop* stop, std::uint64_t turn) { asm volatile("" : : "D"(stop), "S"(turn)); }
 
 // All at once, for whoever does not stop the program in the midst of it. A debugger that does so completes it, and lets this return at once.
 // False: it has changed something since, and everything must be looked at again.
-__attribute__((noinline)) bool mopsus_agent_commit(const Journal* journal) {
+__attribute__((noinline)) bool mopsus_agent_commit() {
     Log& log = *mopsus_agent.log;
-    mopsus_agent.journal = journal;
+    const Journal& journal = mopsus_agent.journal;
     put(log.committing, std::uint64_t{1});
-    const bool valid = get(log.changes) == journal->seen;
+    const bool valid = get(log.changes) == journal.seen;
     if (valid) {
-        for (std::uint64_t k = 0; k < journal->count; ++k) {
-            const Change& change = journal->changes[k];
-            if (change.keyed != 0) change.monitor->keys[change.at] = change.record.values[0];
+        for (std::uint64_t k = 0; k < journal.count; ++k) {
+            const Change& change = journal.changes[k];
+            if (change.keyed != 0) put(change.monitor->keys[change.at], change.key);  // first: others may be looking
             change.monitor->used = change.used;
-            change.monitor->rows[change.at] = change.row;
+            put(change.monitor->rows[change.at], change.row);
             const std::uint64_t words = change.monitor->words;
             for (std::uint64_t word = 0; word < words; ++word) put(change.monitor->variables[change.at * words + word], change.variables[word]);
-            log.records[journal->used + k] = change.record;
         }
-        log.used = journal->used + journal->count;
+        log.used = journal.used + journal.count;
     }
     put(log.committing, std::uint64_t{0});
     return valid;
@@ -371,22 +465,23 @@ std::uint64_t mopsus_agent_begin() {
 
 // Where to go on. A call that was seen here must not come to where a debugger would see it again.
 std::uint64_t mopsus_agent_entered(Registers* registers) {
-    const Site& site = mopsus_agent.sites[registers->site];
+    Site& site = mopsus_agent.sites[registers->site];
     const auto read = [&](const Event& event, std::uint64_t* values) { return read_entry(event, registers->arguments, values); };
-    const bool seen =
-        looks_at(site, kEntries) && Happening(registers->site, kEntries, registers->caller, word(registers + 1)).take_place(read);
+    const bool seen = looks_at(site, kEntries) && (Glance(site, registers->arguments).take_place(registers->caller) ||
+                                                   Happening(registers->site, kEntries, registers->caller, word(registers + 1)).take_place(read));
     return seen ? site.copy : get(site.resume);
 }
 
 std::uint64_t mopsus_agent_called(Call* call) {
-    const Site& site = mopsus_agent.sites[call->site];
+    Site& site = mopsus_agent.sites[call->site];
     const auto read = [&](const Event& event, std::uint64_t* values) { return read_entry(event, call->arguments, values); };
     bool seen = false;
     call->generation = 0;
     if (looks_at(site, kEntries)) {
         call->generation = site.generation;
         keep(site, *call);
-        seen = site.events == 0 || Happening(call->site, kEntries, call->caller, word(call + 1)).take_place(read);
+        seen = site.events == 0 || Glance(site, call->arguments).take_place(call->caller) ||
+               Happening(call->site, kEntries, call->caller, word(call + 1)).take_place(read);
     }
     return seen ? site.copy : get(site.resume);
 }

@@ -95,27 +95,29 @@ struct Stop {
     std::uint64_t values[kMostEvents][kMostValues];
 };
 
-// What happened that the debugger has not been told yet.
+// What happened that the debugger has not been told yet. Behind the last record is the next one in the making.
 struct Log {
     std::uint64_t used;
     std::uint64_t capacity;
     std::uint64_t changes;     // by the debugger, to this or to a table: whoever has looked must look again
     std::uint64_t committing;  // a change is half made: `Journal` has the whole of it
-    Record records[1];         // as many as there is room for
+    std::uint64_t width;       // of a record, in words: no event has more values
+    std::uint64_t words[1];    // records, as many as there is room for
 };
 
 // An instance that goes to another row.
 struct Change {
-    Record record;
     Monitor* monitor;
     std::uint64_t at;
+    std::uint64_t key;
     std::uint64_t used;  // instances of the monitor, afterwards
     std::uint32_t row;
     std::uint32_t keyed;
     std::uint64_t variables[kMostWords];
 };
 
-// Everything that one call changes. The debugger can stop the program in the midst of that; then it does the rest.
+// Everything that one call changes, of the thread that has the turn. The debugger can stop the program in the midst of that; then it does the
+// rest.
 struct Journal {
     std::uint64_t seen;  // `Log::changes` when all this was found out
     std::uint64_t used;  // `Log::used` before
@@ -130,7 +132,7 @@ struct Agent {
     std::uint64_t owner;  // the thread that is in here
     std::uint64_t stack;  // and where on its stack
     std::uint64_t turns;
-    const Journal* journal;  // what is being committed
+    Journal journal;
     Site sites[kSites];
 };
 
@@ -162,8 +164,8 @@ extern "C" {
 #pragma GCC visibility push(default)
 extern mopsus::agent::Agent mopsus_agent;
 extern const std::uint32_t mopsus_agent_layout[];
-void mopsus_agent_gate(const mopsus::agent::Stop* stop);
-bool mopsus_agent_commit(const mopsus::agent::Journal* journal);
+void mopsus_agent_gate(const mopsus::agent::Stop* stop, std::uint64_t turn);
+bool mopsus_agent_commit();
 std::uint64_t mopsus_agent_share(const char* file, std::uint64_t length);
 std::uint64_t mopsus_agent_code(std::uint64_t address, std::uint64_t length);
 std::uint64_t mopsus_agent_begin();

@@ -67,7 +67,7 @@ inline bool combine(Operation operation, std::int64_t left, std::int64_t right, 
 
 constexpr bool is_comparison(Operation operation) { return operation >= Operation::Less && operation <= Operation::Different; }
 
-// Nobody asks which words are truth values, and which variables were assigned. Words are told by their place in the stack.
+// Nobody asks which words are truth values, and which variables are about to be assigned. Words are told by their place in the stack.
 struct Untagged {
     void push(std::int64_t /*place*/, bool /*truth*/) {}
     void push_value(std::int64_t /*place*/, std::int64_t /*value*/) {}
@@ -101,9 +101,10 @@ std::uint32_t compute(const Instruction* at, const Sight& sight, std::uint32_t o
                 *top++ = static_cast<std::int64_t>(sight.variables[operand + 1]);
                 break;
             case Operation::Assign:
-                sight.variables[0] |= std::uint64_t{1} << operand;
-                sight.variables[operand + 1] = static_cast<std::uint64_t>(*--top);
+                --top;
                 tags.assign(top - stack, operand);
+                sight.variables[0] |= std::uint64_t{1} << operand;
+                sight.variables[operand + 1] = static_cast<std::uint64_t>(*top);
                 break;
             case Operation::Jump: at += operand; break;
             case Operation::JumpIfFalse:

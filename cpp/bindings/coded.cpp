@@ -1,21 +1,30 @@
 #include "coded.hpp"
 
-#include <algorithm>
 #include <stdexcept>
 
 namespace mopsus::python {
 
-// Which words on the stack are truth values, as Python tells them from numbers, and what is assigned.
+// Which words on the stack are truth values, as Python tells them from numbers, and what is assigned; that can be undone.
 class CodedSteps::Tags {
 public:
-    Tags(std::uint64_t values, Variables& variables) : values_(values), variables_(variables) {}
+    Tags(std::uint64_t values, Variables& variables)
+        : values_(values), variables_(variables), known_(variables.words[0]), truths_(variables.truths), assigned_(variables.assigned) {}
 
     void push(std::int64_t place, bool truth) { set(stack_, place, truth); }
     void push_value(std::int64_t place, std::int64_t value) { push(place, (values_ >> value & 1) != 0); }
     void push_variable(std::int64_t place, std::int64_t variable) { push(place, (variables_.truths >> variable & 1) != 0); }
     void assign(std::int64_t place, std::int64_t variable) {
+        if ((changed_ >> variable & 1) == 0) before_[variable] = variables_.words[variable + 1];
+        set(changed_, variable, true);
         set(variables_.truths, variable, (stack_ >> place & 1) != 0);
         set(variables_.assigned, variable, true);
+    }
+    void undo() {
+        for (std::size_t variable = 0; variable < agent::kMostVariables; ++variable)
+            if ((changed_ >> variable & 1) != 0) variables_.words[variable + 1] = before_[variable];
+        variables_.words[0] = known_;
+        variables_.truths = truths_;
+        variables_.assigned = assigned_;
     }
 
 private:
@@ -26,6 +35,11 @@ private:
     std::uint64_t values_;
     std::uint64_t stack_ = 0;
     Variables& variables_;
+    std::uint64_t known_;
+    std::uint64_t truths_;
+    std::uint64_t assigned_;
+    std::uint64_t changed_ = 0;
+    std::uint64_t before_[agent::kMostVariables];  // of those
 };
 
 void Coded::check(const InheritEngine& engine) const {
@@ -61,39 +75,36 @@ CodedSteps::Variables* CodedSteps::of(Id slice) {
     return &known_[places_[slice] - 1];
 }
 
-void CodedSteps::copy(const Variables& from, Variables& to) const {
-    std::copy_n(from.words, coded_.variables.size() + 1, to.words);
-    to.truths = from.truths;
-    to.assigned = from.assigned;
-}
-
-bool CodedSteps::take(EventId event, Slot slot, const Values& values, Origin& origin) {
+CodedSteps::Taken CodedSteps::take(EventId event, Slot slot, const Values& values) {
+    constexpr Taken by_python{false, kNil};
     engine_.begin();
     const Id exact = engine_.exact(slot);
     const Id parent = exact != kNil ? exact : engine_.exact(kNil);
-    if (parent == kNil) return false;
+    if (parent == kNil) return by_python;
     const std::size_t row = exact != kNil ? engine_.state_of(exact) + 1 : 0;
     std::uint32_t cell = coded_.cells[row * coded_.letters + event];
+    Variables fresh;  // of a slice that begins as a copy
     Variables* variables = nullptr;
-    Variables after;  // the code may be given up
     if ((cell & agent::kCode) != 0) {
         const std::size_t begin = cell & agent::kRow;
-        if (begin >= coded_.code.size()) return false;
+        if (begin >= coded_.code.size()) return by_python;
         variables = of(parent);
-        copy(*variables, after);
-        cell = agent::compute(coded_.code.data() + begin, {values.words, values.unfit, after.words}, agent::kStop, Tags(values.truths, after));
+        if (exact == kNil) variables = &(fresh = *variables);
+        Tags tags(values.truths, *variables);
+        cell = agent::compute(coded_.code.data() + begin, {values.words, values.unfit, variables->words}, agent::kStop, tags);
+        if ((cell & (agent::kStop | agent::kKeep)) != agent::kKeep) tags.undo();
     }
-    if ((cell & agent::kStop) != 0) return false;
-    if ((cell & agent::kKeep) == 0) return true;
+    if ((cell & agent::kStop) != 0) return by_python;
+    if ((cell & agent::kKeep) == 0) return {};
     Id slice = exact;
     if (slice == kNil) {
         slice = engine_.make_copy(slot);
-        if (variables != nullptr) variables = of(slice);
+        fresh.owner = slice;
+        if (variables != nullptr) *of(slice) = fresh;
     }
-    if (variables != nullptr) copy(after, *variables);
-    if ((cell & agent::kOnlyBegins) == 0)
-        engine_.follow(slice, event, static_cast<InheritEngine::State>((cell & agent::kRow) / coded_.letters - 1), origin);
-    return true;
+    if ((cell & agent::kOnlyBegins) != 0) return {};
+    engine_.follow(slice, static_cast<InheritEngine::State>((cell & agent::kRow) / coded_.letters - 1));
+    return {true, slice};
 }
 
 void CodedSteps::give_back() {

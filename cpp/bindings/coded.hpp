@@ -32,8 +32,13 @@ public:
         std::uint64_t unfit;   // too large to be a number with a sign
         std::uint64_t truths;  // truth values
     };
-    // An event of the slice of a value. False: only Python can tell what becomes of it.
-    bool take(EventId event, Slot slot, const Values& values, Origin& origin);
+    // An event of the slice of a value. `moved` is the slice if it has taken a transition; not `taken`: only Python can tell what becomes
+    // of it.
+    struct Taken {
+        bool taken = true;
+        std::uint32_t moved = kNil;
+    };
+    Taken take(EventId event, Slot slot, const Values& values);
     // Slices get the variables that were assigned.
     void give_back();
 
@@ -49,7 +54,6 @@ private:
 
     Variables* of(Id slice);
     Variables read(Id slice) const;
-    void copy(const Variables& from, Variables& to) const;  // for whoever has them
 
     const Coded& coded_;
     InheritEngine& engine_;

@@ -59,6 +59,27 @@ public:
         words[0] = cell;
         return true;
     }
+    // A step of which nobody hears, of a `bulk` engine: does the instance take it? What it may have to remember of the step is up to the caller.
+    struct Quiet {
+        bool taken = true;
+        bool moved = false;
+    };
+    Quiet take_quietly(EventId event, Slot slot) {
+        if (!present(slot)) {
+            if (!program_.events[event].creation) return {};
+            begin(slot);
+        }
+        Word* words = at(slot);
+        const Word cell = table_->step(words[0], event);
+        if (done_[slot] || cell == words[0]) return {};
+        if ((cell & kNotable) != 0) return {false, false};
+        words[0] = cell;
+        return {true, true};
+    }
+    void remember(Slot slot, EventId event, const Stamp& stamp) {
+        at(slot)[past()] = history_.add(at(slot)[past()], event, stamp);
+        if (history_.full()) compact_history();
+    }
     // What a notable step of the bulk loop still has to do.
     void note(Slot slot, EventId event, Word before, const Stamp& stamp);
 

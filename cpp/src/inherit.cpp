@@ -474,10 +474,13 @@ InheritEngine::Id InheritEngine::make_copy(Slot slot) {
     return copy(forests_[0], values, forests_[0].root);
 }
 
-void InheritEngine::follow(Id slice, EventId event, State after, Origin& origin) {
-    Forest& forest = forests_[0];
-    if (after != state_of(slice)) move(forest, slice, after);
-    if (history_.on()) at(forest, slice)[kPast] = history_.add(at(forest, slice)[kPast], event, origin.stamp());
+void InheritEngine::follow(Id slice, State after) {
+    if (after != state_of(slice)) move(forests_[0], slice, after);
+}
+
+void InheritEngine::remember(Id slice, EventId event, const Stamp& stamp) {
+    std::uint32_t& past = at(forests_[0], slice)[kPast];
+    past = history_.add(past, event, stamp);
     if (history_.full()) compact_history();
 }
 

@@ -58,8 +58,11 @@ public:
     std::uint64_t variables_of(Id slice) const { return user_of(forests_[0], slice); }
     // Makes it, as a copy of the root.
     Id make_copy(Slot slot);
-    // It takes a transition to a state that nobody hears of, and all else that this does is done already.
-    void follow(Id slice, EventId event, State after, Origin& origin);
+    // It takes a transition to a state that nobody hears of, and all else that this does is done already. What it has to remember of that
+    // is up to the caller.
+    void follow(Id slice, State after);
+    const History& history() const { return history_; }
+    void remember(Id slice, EventId event, const Stamp& stamp);
 
 private:
     using Machine = GuardedMachine;

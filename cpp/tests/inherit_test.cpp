@@ -172,7 +172,8 @@ TEST(slices_follow_whoever_knows_where_they_go) {
     REQUIRE(counters.counters.count(engine.variables_of(slice)) == 1U);
     for (std::int64_t row = 1; row <= 3; ++row) {  // as if it had been opened three times
         Nowhere origin(row);
-        engine.follow(slice, kOpen, row % 2 != 0 ? kBusy : kInit, origin);
+        engine.follow(slice, row % 2 != 0 ? kBusy : kInit);
+        engine.remember(slice, kOpen, origin.stamp());
     }
     REQUIRE(engine.state_of(slice) == static_cast<std::uint32_t>(kBusy));
     REQUIRE(counters.changes.empty() && counters.reports.empty());

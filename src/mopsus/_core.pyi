@@ -64,6 +64,7 @@ class Monitor:
     def take_noted(
         self,
         records: bytes,
+        width: int,
         kinds: Sequence[tuple[int, str, str | None] | None],
         describe: Callable[[int], str | None],
         clock: tuple[int, float, float],

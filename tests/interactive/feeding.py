@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Sequence
 
 from interactive.toy import Toy, ToyDebugger
@@ -9,8 +10,16 @@ from interactive.toy import Toy, ToyDebugger
 from mopsus.interactive.arithmetic import run
 from mopsus.interactive.cells import CODE, KEEP, ROW, STOP
 from mopsus.interactive.debugger import Driver, Feed, Read
-from mopsus.interactive.stepper import RECORD, Clock, Kind, Stepped
+from mopsus.interactive.stepper import Clock, Kind, Records, Stepped
 from mopsus.model import Place, Unavailable
+
+VALUES = 2
+"""Of an event, at the most."""
+
+
+def record(number: int, words: Sequence[int]) -> bytes:
+    """An event as an agent notes it, of nowhere, at no time."""
+    return struct.pack(f"<{3 + VALUES}Q", number, 0, 0, *words, *[0] * (VALUES - len(words)))
 
 
 class CallingToy(ToyDebugger):
@@ -73,7 +82,7 @@ class SteppingToy(CallingToy):
         log, self._log = self._log, []
         for stepped, kinds in self._kinds.items():
             if log:
-                stepped.happened(b"".join(log), kinds, lambda address: None, Clock(0, 0.0, 1e-6))
+                stepped.happened(Records(b"".join(log), VALUES), kinds, lambda address: None, Clock(0, 0.0, 1e-6))
 
     def _refresh(self) -> None:
         for table in self._tables.values():
@@ -108,7 +117,7 @@ class SteppingToy(CallingToy):
             self._table(feed.stepped).instances[key] = cell & ROW, variables
             if cell & KEEP:
                 number = self._number(feed.stepped, feed.event, len(words))
-                self._log.append(RECORD.pack(number, 0, 0, *words, *[0] * (4 - len(words))))
+                self._log.append(record(number, words))
             else:
                 feed.stepped.passed(feed.event, 1)
         return True

@@ -123,6 +123,7 @@ public:
     History(std::uint32_t limit, std::size_t events) : limit_(limit), log_(events), old_(events) {}
 
     bool on() const { return limit_ != 0; }
+    std::uint32_t limit() const { return limit_; }
 
     Head add(Head before, EventId event, const Stamp& stamp) { return log_.add(before, event, stamp); }
     std::vector<PastEvent> read(Head head) const {

@@ -25,6 +25,7 @@ using namespace mopsus::agent;
 namespace {
 
 constexpr std::uint32_t kLetters = 3;
+constexpr std::uint64_t kWidth = 5;  // of a record: events here have two values at the most
 constexpr std::uint64_t kCopy = 0x1000;  // where a function goes on: nobody goes there in these tests
 
 // Memory that a child shares, as a program shares it with a debugger.
@@ -38,10 +39,11 @@ void* shared(std::size_t length) {
 struct Hook {
     explicit Hook(std::vector<std::uint32_t> cells, std::uint64_t places = 1 << 10, std::uint64_t capacity = 1 << 12, bool keyed = true)
         : cells_(std::move(cells)), keys_(static_cast<std::uint64_t*>(shared(8 * places))), rows_(static_cast<std::uint32_t*>(shared(4 * places))),
-          log(static_cast<Log*>(shared(sizeof(Log) + capacity * sizeof(Record)))), monitor(static_cast<Monitor*>(shared(sizeof(Monitor)))),
+          log(static_cast<Log*>(shared(sizeof(Log) + capacity * 8 * kWidth))), monitor(static_cast<Monitor*>(shared(sizeof(Monitor)))),
           events(static_cast<Event*>(shared(kLetters * sizeof(Event)))) {
         *monitor = {cells_.data(), keys_, rows_, keyed ? places - 1 : 0, 0, nullptr, 0, nullptr, nullptr};
         log->capacity = capacity;
+        log->width = kWidth;
         REQUIRE(mopsus_agent_begin() != 0);
         mopsus_agent.log = log;
         mopsus_agent.turns = 0;  // of thousands of calls, one looks whether there is a debugger
@@ -56,6 +58,12 @@ struct Hook {
             site.first = &events[letter];
             site.generation = 1;
         }
+    }
+
+    Record noted(std::uint64_t number) const {
+        Record record{};
+        std::memcpy(&record, log->words + number * kWidth, 8 * kWidth);
+        return record;
     }
 
     std::uint32_t row(std::uint64_t key) const {
@@ -135,8 +143,8 @@ TEST(agent_steps_what_a_map_steps) {
         REQUIRE(keyed || hook.monitor->rows[0] == expected[0]);
         REQUIRE(hook.log->used == noted.size());
         for (std::size_t k = 0; k < noted.size(); ++k) {
-            noted[k].time = hook.log->records[k].time;
-            REQUIRE(std::memcmp(hook.log->records + k, &noted[k], sizeof(Record)) == 0);
+            noted[k].time = hook.noted(k).time;
+            REQUIRE(std::memcmp(hook.log->words + k * kWidth, &noted[k], 8 * kWidth) == 0);
             REQUIRE(k == 0 || noted[k - 1].time <= noted[k].time);
         }
         for (std::uint32_t letter = 0; letter < kLetters; ++letter) REQUIRE(hook.events[letter].passed == passed[letter]);
@@ -170,7 +178,7 @@ TEST(agent_reads_arguments_by_width_sign_and_pointer) {
         hook.log->used = 0;
         enter(0, argument);
         REQUIRE(hook.log->used == 1);
-        return hook.log->records[0].values[0];
+        return hook.noted(0).values[0];
     };
     REQUIRE(value_of({Source::Argument, 0, 0, 4, 1, {}, 0}, 0xABCDEF01FFFFFFFF) == ~std::uint64_t{0});
     REQUIRE(value_of({Source::Argument, 0, 0, 4, 0, {}, 0}, 0xABCDEF01FFFFFFFF) == 0xFFFFFFFF);
@@ -198,8 +206,8 @@ TEST(agent_tells_returns_with_what_was_there_before) {
     };
     call([&] { there = 0; });
     REQUIRE(hook.log->used == 1);
-    REQUIRE(hook.log->records[0].values[0] == 11);
-    REQUIRE(hook.log->records[0].values[1] == 12);
+    REQUIRE(hook.noted(0).values[0] == 11);
+    REQUIRE(hook.noted(0).values[1] == 12);
     call([&] { ++site.generation; });  // the events are others now
     call([&] { site.looks = 0; });
     REQUIRE(hook.log->used == 1);
@@ -207,14 +215,15 @@ TEST(agent_tells_returns_with_what_was_there_before) {
 
 TEST(agent_commits_nothing_that_was_seen_before_a_change) {
     const Hook hook(std::vector<std::uint32_t>(kLetters * 2, kLetters | kKeep));
-    Journal journal{};
+    Journal& journal = mopsus_agent.journal;
+    journal = {};
     journal.count = 1;
-    journal.changes[0] = {{0, 0, 0, {5, 0, 0, 0}}, hook.monitor, 3, 1, kLetters, 1, {}};
+    journal.changes[0] = {hook.monitor, 3, 5, 1, kLetters, 1, {}};
     ++hook.log->changes;
-    REQUIRE(!mopsus_agent_commit(&journal));
+    REQUIRE(!mopsus_agent_commit());
     REQUIRE(hook.log->used == 0 && hook.monitor->used == 0 && hook.row(5) == 0);
     journal.seen = hook.log->changes;
-    REQUIRE(mopsus_agent_commit(&journal));
+    REQUIRE(mopsus_agent_commit());
     REQUIRE(hook.log->used == 1 && hook.monitor->used == 1 && hook.row(5) == kLetters && hook.log->committing == 0);
 }
 
@@ -259,6 +268,14 @@ TEST(agent_looks_now_and_then_whether_somebody_debugs) {
     enter(0, 1);
     REQUIRE(code.is_original());
     REQUIRE(hook.log->used == 0);
+}
+
+TEST(agent_looks_for_a_debugger_also_if_nothing_ever_changes) {
+    const Hook hook(std::vector<std::uint32_t>(kLetters * 2, 0));
+    const Code code(64);
+    for (int call = 0; call < 1 << 17 && mopsus_agent.alive != nullptr; ++call) enter(0, 1);
+    REQUIRE(code.is_original());
+    REQUIRE(hook.log->used == 0 && hook.events[0].passed > 0);
 }
 
 TEST(agent_leaves_code_alone_that_is_not_its_own) {
@@ -344,7 +361,7 @@ TEST(agent_steps_nothing_of_a_call_that_somebody_reacts_to) {
         [](const Stop&) {});
     REQUIRE(found.size() == 1);
     REQUIRE(found[0].reason == Handle && found[0].site == 1 && found[0].returning == 0 && found[0].values[0][0] == 4);
-    REQUIRE(hook.log->used == 2 && hook.log->records[1].values[0] == 9);
+    REQUIRE(hook.log->used == 2 && hook.noted(1).values[0] == 9);
 }
 
 TEST(agent_leaves_what_it_cannot_read_to_the_debugger) {

@@ -11,8 +11,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from struct import Struct
-from typing import NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 from mopsus.interactive.arithmetic import Instruction, Operation, is_word, run
 from mopsus.interactive.cells import CODE, KEEP, ROW, STOP, NoStepperError
@@ -66,9 +65,32 @@ class Stepper:
         return cell & ROW, after
 
 
-RECORD = Struct("<7Q")
-"""An event as an agent notes it: its number, the address where the function returns to, when by the processor's
-clock, the words of four values."""
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Events as an agent notes them, one behind the other: of each, its number, the address where the function returns
+    to, when by the processor's clock, and the words of its values, with room for so many."""
+
+    data: bytes
+    values: int
+
+    HEAD: ClassVar = 3
+    """Words before the values."""
+
+    @property
+    def width(self) -> int:
+        """Of a record, in words."""
+        return self.HEAD + self.values
+
+    def numbers(self) -> list[int]:
+        return self._words[:: self.width].tolist()
+
+    def words(self, at: int) -> list[int]:
+        """The values of one of them."""
+        return self._words[at * self.width + self.HEAD : (at + 1) * self.width].tolist()
+
+    @property
+    def _words(self) -> memoryview[int]:
+        return memoryview(self.data).cast("Q")
 
 
 def signed(word: int) -> int:
@@ -130,7 +152,7 @@ class Stepped(Protocol):
         variables. With a parameter, row 0 is there, too: that is how an instance begins."""
 
     def happened(
-        self, records: bytes, kinds: Sequence[Kind | None], line: Callable[[int], str | None], clock: Clock
+        self, records: Records, kinds: Sequence[Kind | None], line: Callable[[int], str | None], clock: Clock
     ) -> None:
         """Take the events that were noted: those of a number that has a kind. `line` gives the line of an address."""
 

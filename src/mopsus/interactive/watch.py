@@ -14,7 +14,7 @@ from mopsus.interactive.cells import NoStepperError
 from mopsus.interactive.debugger import Feed, Read, Where
 from mopsus.interactive.remembered import LIMIT, Carried, Remembered
 from mopsus.interactive.scenario.model import Moment
-from mopsus.interactive.stepper import RECORD, Clock, Follower, Kind, Stepper, stepper_of
+from mopsus.interactive.stepper import Clock, Follower, Kind, Records, Stepper, stepper_of
 from mopsus.logics import compile_spec
 from mopsus.model import (
     Acceptance,
@@ -266,13 +266,13 @@ class Watch:
             self.stepped.tell(given, arrival.number)
 
     def happened(
-        self, records: bytes, kinds: Sequence[Kind | None], line: Callable[[int], str | None], clock: Clock
+        self, records: Records, kinds: Sequence[Kind | None], line: Callable[[int], str | None], clock: Clock
     ) -> None:
         """Events happened that the debugger tells of only now."""
         core, _ = self.monitor.inside()
         told = [None if kind is None else (kind.event, kind.words, kind.location) for kind in kinds]
         tables = self.stepped.tables if self.stepped is not None and self._acceptances else None
-        count = core.take_noted(records, told, line, clock, self._remembered.next, tables)
+        count = core.take_noted(records.data, records.width, told, line, clock, self._remembered.next, tables)
         if not count:
             return
         mine = {number: kind for number, kind in enumerate(kinds) if kind is not None}
@@ -281,7 +281,7 @@ class Watch:
             same = next(iter(addresses.values()))
             self._remembered.add_many(count, repeat(Carried(same, {}), min(count, LIMIT)), same)
             return
-        numbers = memoryview(records).cast("Q")[:: RECORD.size // 8].tolist()
+        numbers = records.numbers()
         last = [at for at, number in enumerate(numbers) if number in mine][-LIMIT:]
         carried = [Carried(addresses[numbers[at]], self._noted_fields(mine[numbers[at]], records, at)) for at in last]
         self._remembered.add_many(
@@ -293,13 +293,12 @@ class Watch:
         values = zip(self.spec.events[kind.event].parameters, kind.values, strict=False)
         return frozenset(name for name, made in values if made is Address)
 
-    def _noted_fields(self, kind: Kind, records: bytes, at: int) -> dict[str, Scalar]:
+    def _noted_fields(self, kind: Kind, records: Records, at: int) -> dict[str, Scalar]:
         """Those of an event, by the place of its record."""
         event = self.spec.events[kind.event]
         if not event.fields:
             return {}
-        _, _, _, *words = RECORD.unpack_from(records, at * RECORD.size)
-        values = [made(word) for made, word in zip(kind.values, words, strict=False)]
+        values = [made(word) for made, word in zip(kind.values, records.words(at), strict=False)]
         return dict(zip(event.fields, values[len(event.parameters) :], strict=True))
 
     def shown(self, binding: Mapping[str, object]) -> dict[str, Any]:
@@ -471,7 +470,7 @@ class Steps:
             self.follow.renew()
 
     def happened(
-        self, records: bytes, kinds: Sequence[Kind | None], line: Callable[[int], str | None], clock: Clock
+        self, records: Records, kinds: Sequence[Kind | None], line: Callable[[int], str | None], clock: Clock
     ) -> None:
         self._watch.happened(records, kinds, line, clock)
 

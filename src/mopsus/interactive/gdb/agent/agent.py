@@ -31,7 +31,7 @@ from mopsus.interactive.gdb.agent.threads import can_load, each_thread, go_to, i
 from mopsus.interactive.gdb.agent.ticking import Ticking
 from mopsus.interactive.gdb.readings import Hit
 from mopsus.interactive.gdb.trap import Trap
-from mopsus.interactive.stepper import Kind, Stepped
+from mopsus.interactive.stepper import Kind, Records, Stepped
 from mopsus.model import Place, Reading, Unavailable
 
 _DISTURBED = "there is another point in its first instructions"
@@ -351,8 +351,8 @@ class Agent:
             if site is not None and original is not None and pc() == original:
                 yield thread.num, site, original, there
 
-    def _tell_noted(self, records: bytes) -> None:
-        if records and self._here is not None:
+    def _tell_noted(self, records: Records) -> None:
+        if records.data and self._here is not None:
             clock = self._here.ticking.now()
             for stepped, kinds in self._kinds.items():
                 stepped.happened(records, kinds, self._line, clock)
@@ -408,6 +408,9 @@ class Agent:
                 where = None if place.after or foreign else location
                 found[place.after].append(Noted(feed.stepped, feed.event, sources, tuple(feed.readings), where))
         _check_counts(list(found.values()))
+        if (most := max(len(each.sources) for side in found.values() for each in side)) > self._here.log.values:
+            self.drain()
+            self._here.log.hold(most)
         if found[True]:
             function.check_calls()
         site = self._here.sites.at(function)

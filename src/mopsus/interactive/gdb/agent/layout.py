@@ -98,13 +98,12 @@ class StopLayout(ctypes.Structure):
 class LogLayout(ctypes.Structure):
     """The head of the log; records follow."""
 
-    _fields_: ClassVar = [(name, ctypes.c_uint64) for name in ("used", "capacity", "changes", "committing")]
+    _fields_: ClassVar = [(name, ctypes.c_uint64) for name in ("used", "capacity", "changes", "committing", "width")]
 
 
 class ChangeLayout(ctypes.Structure):
     _fields_: ClassVar = [
-        ("record", RecordLayout),
-        *((name, ctypes.c_uint64) for name in ("monitor", "at", "used")),
+        *((name, ctypes.c_uint64) for name in ("monitor", "at", "key", "used")),
         *((name, ctypes.c_uint32) for name in ("row", "keyed")),
         ("variables", ctypes.c_uint64 * MOST_WORDS),
     ]
@@ -131,7 +130,8 @@ class CallLayout(ctypes.Structure):
 
 class AgentLayout(ctypes.Structure):
     _fields_: ClassVar = [
-        *((name, ctypes.c_uint64) for name in ("alive", "log", "process", "owner", "stack", "turns", "journal")),
+        *((name, ctypes.c_uint64) for name in ("alive", "log", "process", "owner", "stack", "turns")),
+        ("journal", JournalLayout),
         ("sites", SiteLayout * MOST_SITES),
     ]
 

@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 import gdb
 
 from mopsus.interactive.debugger import DebuggerError
-from mopsus.interactive.gdb.agent.layout import SIZES, AgentLayout, SiteLayout
+from mopsus.interactive.gdb.agent.layout import SIZES, AgentLayout, JournalLayout, SiteLayout
 from mopsus.interactive.gdb.agent.threads import do_stop_together
 from mopsus.interactive.gdb.trap import lifted
 
@@ -104,6 +104,10 @@ class Library:
 
     def get(self, field: str) -> int:
         return int.from_bytes(read(self._agent + getattr(AgentLayout, field).offset, 8), "little")
+
+    def journal(self) -> JournalLayout:
+        address = self._agent + AgentLayout.journal.offset
+        return JournalLayout.from_buffer_copy(read(address, ctypes.sizeof(JournalLayout)))
 
     def put_site(self, number: int, site: SiteLayout) -> None:
         write(self._site(number), bytes(site))

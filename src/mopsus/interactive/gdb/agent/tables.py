@@ -12,13 +12,13 @@ from typing import TypeGuard
 
 from mopsus.interactive.arithmetic import from_words, to_words
 from mopsus.interactive.debugger import DebuggerError
-from mopsus.interactive.gdb.agent.layout import ChangeLayout, JournalLayout, LogLayout, MonitorLayout
-from mopsus.interactive.gdb.agent.library import COMMIT, Library, read
+from mopsus.interactive.gdb.agent.layout import MOST_VALUES, ChangeLayout, LogLayout, MonitorLayout
+from mopsus.interactive.gdb.agent.library import COMMIT, Library
 from mopsus.interactive.gdb.agent.threads import complete_function
-from mopsus.interactive.stepper import RECORD, Stepped
+from mopsus.interactive.stepper import Records, Stepped
 
-_CAPACITY = 1 << 16
-"""Records of the log. More would not fit into the processor's cache, and cost more than to stop the program."""
+_CAPACITY = 1 << 18
+"""Records of the log. To stop the program costs as much as to note some ten thousand."""
 _HEAD = ctypes.sizeof(LogLayout)
 _FEWEST_KEYS = 1 << 12
 _MOST_KEYS = 1 << 24
@@ -128,7 +128,7 @@ class Table:
     def complete(self, change: ChangeLayout) -> None:
         """What the agent was about to do."""
         if change.keyed:
-            self._keys[change.at] = change.record.values[0]
+            self._keys[change.at] = change.key
         self._rows[change.at], self._monitor.used = change.row, change.used
         self._variables[change.at * self._words : (change.at + 1) * self._words] = change.variables[: self._words]
 
@@ -171,23 +171,30 @@ class Log:
 
     def __init__(self, library: Library) -> None:
         self._library = library
-        self._memory = library.memory(_HEAD + _CAPACITY * RECORD.size)
+        self._memory = library.memory(_HEAD + _CAPACITY * Records(b"", MOST_VALUES).width * _WORD)
         self._head = self._memory.at(LogLayout)
         self._head.capacity = _CAPACITY
+        self.hold(0)
         library.put(log=self._memory.address)
 
     def changed(self) -> None:
         """Something is not as the agent saw it."""
         self._head.changes += 1
 
-    def take(self) -> bytes:
+    def hold(self, values: int) -> None:
+        """Events have so many values at the most. The log must be empty."""
+        self.values = values
+        self._head.width = Records(b"", values).width
+        self.changed()
+
+    def take(self) -> Records:
         """All records, which are gone then."""
         count = self._head.used
         if not count:
-            return b""
+            return Records(b"", self.values)
         self._head.used = 0
         self.changed()
-        return bytes(self._memory.at(ctypes.c_char * (count * RECORD.size), _HEAD))
+        return Records(bytes(self._memory.at(ctypes.c_char * (count * self._record), _HEAD)), self.values)
 
     def clear(self) -> None:
         self._head.used = self._head.committing = 0
@@ -198,14 +205,17 @@ class Log:
         by address."""
         if not self._head.committing:
             return
-        address = self._library.get("journal")
-        journal = JournalLayout.from_buffer_copy(read(address, ctypes.sizeof(JournalLayout)))
+        journal = self._library.journal()
         if journal.seen != self._head.changes:
             return  # it will look again by itself
-        for number, change in enumerate(journal.changes[: journal.count]):
+        for change in journal.changes[: journal.count]:
             tables[change.monitor].complete(change)
-            self._memory.write(_HEAD + (journal.used + number) * RECORD.size, bytes(change.record))
         self._head.used = journal.used + journal.count
         self._head.committing = 0
         complete_function(COMMIT, 1)
         self.changed()
+
+    @property
+    def _record(self) -> int:
+        """Bytes of one."""
+        return int(self._head.width) * _WORD

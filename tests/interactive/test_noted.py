@@ -1,5 +1,6 @@
-"""Steps of guards and blocks that an agent has made are made again by the core as Python would have made them: the same
-states and variables, be these numbers or truth values, the same slices in the same order, the same witnesses."""
+"""Steps that an agent has made are made again by the core as events would have made them, and guards and blocks as
+Python would have run them: the same states and variables, be these numbers or truth values, the same slices in the same
+order, the same witnesses."""
 
 from __future__ import annotations
 
@@ -9,10 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from interactive.counting import random_property
+from interactive.feeding import VALUES, record
 from interactive.test_guarded import Followed, compiled, stepper_for
 
+import mopsus
 from mopsus.interactive.cells import KEEP, STOP, NoStepperError
-from mopsus.interactive.stepper import RECORD, Clock
+from mopsus.interactive.stepper import Clock, Records
+from mopsus.logics import compile_spec
 from mopsus.monitor import Monitor
 
 NUMBERS = (0, 1, 2, -1, (1 << 63) - 1)
@@ -32,11 +36,12 @@ class Noting:
         self._first = 1
 
     def note(self, letter, values) -> None:
-        self._log.append(RECORD.pack(letter, 0, 0, *(value & ALL for value in values), *[0] * (4 - len(values))))
+        self._log.append(record(letter, [value & ALL for value in values]))
 
     def take(self, kinds) -> None:
         core, _ = self.monitor.inside()
-        self._first += core.take_noted(b"".join(self._log), kinds, str, CLOCK, self._first, self._tables)
+        records = Records(b"".join(self._log), VALUES)
+        self._first += core.take_noted(records.data, records.width, kinds, str, CLOCK, self._first, self._tables)
         self._log.clear()
 
 
@@ -113,3 +118,37 @@ def test_tables_of_another_machine_are_refused():
     with pytest.raises(ValueError, match="another machine"):
         noting.take([(0, "", "")])
     assert noting.monitor.stats().events == 0
+
+
+MACHINES = (
+    "fsm : a [ f -> b g -> a ] b [ f -> a g -> c ] c [ f -> a ] @fail { }",
+    "ere : (f g | g f f)* @fail { }",
+    "ere : f+ g g @match { }",
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, 1 << 32), st.sampled_from(MACHINES), st.booleans())
+def test_noted_steps_of_tables_are_those_of_events(seed, machine, keyed):
+    random = Random(seed)
+    parameters = "x" if keyed else ""
+    text = f"P({parameters}) {{ event f({parameters}) event g({parameters}) {machine} }}"
+    made = compile_spec(next(iter(mopsus.parse(text).values())))
+    told: list[object] = []
+    python = Monitor(made, told.append, history=8)
+    noting = Noting(made, None)
+    kinds = [(number, "s" if keyed else "", "") for number in range(2)]
+    events = [
+        (random.randrange(2), random.randrange(3)) for _ in range(80)
+    ]  # few values: more events than are remembered
+    for letter, value in events:
+        values = (value,) if keyed else ()
+        python.event("fg"[letter])(*values)
+        noting.note(letter, values)
+        if random.random() < 0.05:
+            noting.take(kinds)
+    noting.take(kinds)
+    assert witnesses(noting.told) == witnesses(told)
+    rows = [[item.row for item in verdict.witness] for verdict in noting.told]
+    assert all(row == sorted(row) and verdict.row == row[-1] for row, verdict in zip(rows, noting.told, strict=True))
+    assert noting.monitor.stats().events == python.stats().events == len(events)
