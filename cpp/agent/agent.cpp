@@ -119,16 +119,18 @@ __attribute__((noinline)) std::uint32_t computed(const Event& event, const std::
     return compute(monitor.code + (cell & kRow), {values, unfit, variables}, kStop);
 }
 
-// The one thread that is in here at a time.
+// The one thread that is in here at a time. A signal may come meanwhile whose handler comes here, too: it has the turn in between, unless the
+// thread was about to change something, and then the thread looks again.
 class Turn {
 public:
     Turn() {
         const std::uint64_t me = this_thread();
         const std::uint64_t here = word(__builtin_frame_address(0));
         if (get(mopsus_agent.owner) == me) {
-            // A signal came while this thread was in here. Its handler is deeper on the stack, unless it has jumped out.
-            mine_ = here >= get(mopsus_agent.stack);
-            if (mine_) put(mopsus_agent.log->committing, std::uint64_t{0});
+            outer_ = get(mopsus_agent.stack);
+            nested_ = here < outer_;  // else the thread has jumped out: a handler is deeper on the stack
+            if (!nested_) put(mopsus_agent.log->committing, std::uint64_t{0});
+            mine_ = get(mopsus_agent.log->committing) == 0;
         } else {
             take(me);
         }
@@ -136,8 +138,9 @@ public:
     }
     ~Turn() {
         if (!mine_) return;
-        put(mopsus_agent.stack, kHidden);
-        __atomic_store_n(&mopsus_agent.owner, 0, __ATOMIC_RELEASE);
+        put(mopsus_agent.stack, nested_ ? outer_ : kHidden);
+        if (nested_) __atomic_fetch_add(&mopsus_agent.log->changes, 1, __ATOMIC_RELAXED);
+        else __atomic_store_n(&mopsus_agent.owner, 0, __ATOMIC_RELEASE);
     }
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
@@ -157,6 +160,8 @@ private:
     }
 
     bool mine_ = false;
+    bool nested_ = false;
+    std::uint64_t outer_ = kHidden;  // where on the stack the thread was in here before the signal
 };
 
 // All of a record but the values, which are there.
@@ -249,7 +254,7 @@ public:
           count_(what == kReturns ? site_.returns : site_.events), caller_(caller), frame_(frame) {}
 
     // `read` gives the values of an event, and which of them it cannot read. Without a debugger in between, unless somebody reacts. False:
-    // nothing is stepped, and if anybody does, it is the debugger.
+    // nothing is stepped, and the debugger will do so.
     template <typename Read>
     __attribute__((noinline)) bool take_place(Read read) {
         const Turn turn;
@@ -269,7 +274,8 @@ public:
             // The debugger sees the call when it goes on without a hook. If a signal came first, its handler may have done something after
             // which the hook was put back.
             const std::uint32_t now = get(site_.placed);
-            if (now == 0 || now == before || ++tries == kMostTries) return false;
+            if (now == 0 || now == before) return false;
+            if (++tries == kMostTries) return true;  // nobody has seen it
         }
         for (std::uint32_t k = 0; k < count_; ++k) {
             if ((passed_ >> k & 1) != 0) count_passed(first_[k]);
@@ -415,6 +421,10 @@ std::uint32_t read_return(const Event& event, const Call& call, std::uint32_t& p
     return unreadable;
 }
 
+// Where the function goes on. A call that was seen here must not come to where a debugger would see it again. One that was not begins again,
+// and comes there, or here once more if the hook was put back meanwhile; without a debugger there is nobody to see it.
+std::uint64_t going_on(const Site& site, bool seen) { return seen || mopsus_agent.alive == nullptr ? site.copy : site.entry; }
+
 bool looks_at(const Site& site, Looks what) { return is_alive() && (get(site.looks) & what) != 0; }
 
 }  // namespace
@@ -463,13 +473,12 @@ std::uint64_t mopsus_agent_begin() {
     return 1;
 }
 
-// Where to go on. A call that was seen here must not come to where a debugger would see it again.
 std::uint64_t mopsus_agent_entered(Registers* registers) {
     Site& site = mopsus_agent.sites[registers->site];
     const auto read = [&](const Event& event, std::uint64_t* values) { return read_entry(event, registers->arguments, values); };
     const bool seen = looks_at(site, kEntries) && (Glance(site, registers->arguments).take_place(registers->caller) ||
                                                    Happening(registers->site, kEntries, registers->caller, word(registers + 1)).take_place(read));
-    return seen ? site.copy : get(site.resume);
+    return going_on(site, seen);
 }
 
 std::uint64_t mopsus_agent_called(Call* call) {
@@ -483,7 +492,7 @@ std::uint64_t mopsus_agent_called(Call* call) {
         seen = site.events == 0 || Glance(site, call->arguments).take_place(call->caller) ||
                Happening(call->site, kEntries, call->caller, word(call + 1)).take_place(read);
     }
-    return seen ? site.copy : get(site.resume);
+    return going_on(site, seen);
 }
 
 void mopsus_agent_returned(Call* call) {

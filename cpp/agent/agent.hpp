@@ -61,8 +61,7 @@ enum Looks : std::uint32_t { kEntries = 1, kReturns = 2 };
 // A function with a hook. This is memory of the process alone: a copy of it must be able to take its own hooks out.
 struct Site {
     std::uint64_t entry;
-    std::uint64_t resume;      // where the function goes on when the hook is done
-    std::uint64_t copy;    // its first instructions, elsewhere: behind them it goes on behind the hook
+    std::uint64_t copy;        // its first instructions, elsewhere: behind them it goes on behind the hook
     std::uint8_t original[8];  // the first five bytes of the function, and those of the jump that has replaced them
     std::uint8_t jump[8];
     std::uint32_t events;  // when it is entered, and, behind those, when it returns
@@ -99,7 +98,7 @@ struct Stop {
 struct Log {
     std::uint64_t used;
     std::uint64_t capacity;
-    std::uint64_t changes;     // by the debugger, to this or to a table: whoever has looked must look again
+    std::uint64_t changes;     // to this or to a table, by the debugger or a handler of a signal: whoever has looked must look again
     std::uint64_t committing;  // a change is half made: `Journal` has the whole of it
     std::uint64_t width;       // of a record, in words: no event has more values
     std::uint64_t words[1];    // records, as many as there is room for

@@ -52,7 +52,7 @@ struct Hook {
             events[letter].sources[0] = {Source::Argument, 0, 0, 8, 1, {}, 0};
             mopsus_agent.sites[letter] = {};
             Site& site = mopsus_agent.sites[letter];
-            site.resume = site.copy = kCopy;
+            site.entry = site.copy = kCopy;
             site.events = 1;
             site.looks = kEntries | kReturns;
             site.first = &events[letter];
@@ -501,15 +501,30 @@ TEST(agent_that_a_thread_never_left) {
     REQUIRE(hook.log->used == 1 && mopsus_agent.owner == 0);
     const auto found = gates_of(
         [] {
-            mopsus_agent.owner = this_thread();  // and not deeper: we are in the handler
-            enter(0, 2);
             mopsus_agent.owner = 1;  // another thread, which is gone
             enter(0, 3);
         },
         [](const Stop&) {});
-    REQUIRE(found.size() == 2);
-    for (const Stop& stop : found) REQUIRE(stop.reason == Handle && stop.stuck == 1);
+    REQUIRE(found.size() == 1 && found[0].reason == Handle && found[0].stuck == 1);
     REQUIRE(hook.log->used == 1);
+}
+
+TEST(agent_that_a_handler_enters_while_its_thread_is_in_it) {
+    const Hook hook(std::vector<std::uint32_t>(kLetters * 2, kLetters | kKeep));
+    const auto found = gates_of(
+        [&] {
+            const std::uint64_t above = ~std::uint64_t{0} - 1;
+            mopsus_agent.owner = this_thread();
+            mopsus_agent.stack = above;
+            enter(0, 2);  // the thread was only looking: it will look again
+            REQUIRE(hook.log->used == 1 && hook.log->changes == 1);
+            REQUIRE(mopsus_agent.owner == this_thread() && mopsus_agent.stack == above);
+            hook.log->committing = 1;
+            enter(0, 3);
+        },
+        [](const Stop&) {});
+    REQUIRE(found.size() == 1 && found[0].reason == Handle && found[0].stuck == 1);
+    REQUIRE(hook.log->used == 1 && hook.row(2) == kLetters && hook.row(3) == 0);
 }
 
 }  // namespace

@@ -326,7 +326,30 @@ TOGETHER = """
 """
 
 
-def test_no_call_is_lost_or_counted_twice():
-    """Threads that hold the agent up lose the processor."""
-    report = debug(build(TOGETHER, "-g", "-O1", "-pthread"), COUNTED)
+RINGING = """
+    #include <signal.h>
+    #include <sys/time.h>
+    volatile long total;
+    __attribute__((noinline)) int work(int who) { __atomic_add_fetch(&total, 1, __ATOMIC_SEQ_CST); return who; }
+    __attribute__((noinline)) long done(long all) { return all + total; }
+    void ring(int number) { work(99); }
+    int main(void) {
+        struct itimerval often = {{0, 3000}, {0, 3000}}, never = {{0, 0}, {0, 0}};
+        signal(SIGALRM, ring);
+        setitimer(ITIMER_REAL, &often, 0);
+        for (int k = 0; k < 3000000; k++) work(1);
+        setitimer(ITIMER_REAL, &never, 0);
+        done(total);
+        done(total);
+        return 3;
+    }
+"""
+
+
+@pytest.mark.parametrize("program", [TOGETHER, RINGING], ids=["threads", "signals"])
+@pytest.mark.parametrize("event", ["event", "after event"])
+def test_no_call_is_lost_or_counted_twice(program, event):
+    """Threads that hold the agent up lose the processor, and signals come in the midst of it."""
+    spec = COUNTED.replace("event work", f"{event} work")
+    report = debug(build(program, "-g", "-O1", "-pthread"), spec)
     assert [verdict["category"] for verdict in report["verdicts"]] == ["again"]

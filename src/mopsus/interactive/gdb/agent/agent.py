@@ -27,7 +27,7 @@ from mopsus.interactive.gdb.agent.layout import (
 from mopsus.interactive.gdb.agent.library import FILE, GATE, Library, read
 from mopsus.interactive.gdb.agent.moving import NoHookError
 from mopsus.interactive.gdb.agent.tables import Log, Table
-from mopsus.interactive.gdb.agent.threads import can_load, each_thread, go_to, is_running, is_within, pc
+from mopsus.interactive.gdb.agent.threads import can_load, each_thread, go_to, interrupted_at, is_running, is_within, pc
 from mopsus.interactive.gdb.agent.ticking import Ticking
 from mopsus.interactive.gdb.readings import Hit
 from mopsus.interactive.gdb.trap import Trap
@@ -466,10 +466,13 @@ class Agent:
         self._changed()
 
     def _is_entered(self, site: Site, places: Sequence[Place]) -> bool:
-        """Is a thread on its way to the trap, and was not told of yet? It would not come there."""
+        """Is a thread on its way to the trap, and was not told of yet? It would not come there. Nor can one be moved
+        out of the first instructions that a signal has found there, and whose handler is at work."""
         address = self._point(places[0]).trap.address or 0
+        first = site.window.start + 1
         return any(
-            site.window.start < (here := pc()) <= address and Trap.told != (thread.num, here)
+            (first <= (here := pc()) <= address and Trap.told != (thread.num, here))
+            or any(first <= where <= address or where in site.window for where in interrupted_at())
             for thread in each_thread()
         )
 

@@ -138,7 +138,7 @@ class Site:
         write(self._copy, self._beginning.moved(self._copy) + _FAR_JUMP + struct.pack("<Q", entry + len(original)))
         self.placed, self._looks = True, ENTRIES | RETURNS
         self._times += 1
-        self._tell(self._copy)
+        self._tell()
         write(entry, self._jump)
         for thread in each_thread():
             here = pc()
@@ -151,12 +151,12 @@ class Site:
         in the copy goes on there, past the trap: it was seen."""
         self._looks = self._looks & RETURNS if returns else 0
         if not self.placed:
-            self._tell(self._function.entry)
+            self._tell()
             return
         self.placed = False
         if read(self._function.entry, JUMP) == self._jump:  # else the library that has the function is gone
             write(self._function.entry, self._beginning.original[:JUMP])
-        self._tell(self._function.entry)
+        self._tell()
 
     def take_passed(self) -> list[tuple[Hooked, int]]:
         """How often each event came and was not kept, since the last call."""
@@ -173,11 +173,10 @@ class Site:
     def _jump(self) -> bytes:
         return b"\xe9" + struct.pack("<i", self._trampoline - self._function.entry - JUMP)
 
-    def _tell(self, resume: int) -> None:
-        """Let the agent know. `resume` is where the function goes on."""
+    def _tell(self) -> None:
+        """Let the agent know."""
         site = SiteLayout(
             entry=self._function.entry,
-            resume=resume,
             copy=self._copy,
             events=len(self.events),
             returns=len(self.returns),

@@ -67,7 +67,6 @@ class EventLayout(ctypes.Structure):
 class SiteLayout(ctypes.Structure):
     _fields_: ClassVar = [
         ("entry", ctypes.c_uint64),
-        ("resume", ctypes.c_uint64),
         ("copy", ctypes.c_uint64),
         ("original", ctypes.c_uint8 * 8),
         ("jump", ctypes.c_uint8 * 8),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 import gdb
 
@@ -17,6 +17,8 @@ _LOCKING = re.compile(r"alloc|free|brk|mmap|munmap|madvise|dl|arena|_int_|fork|c
 _SYSTEM_CALL = b"\x0f\x05"
 
 
+_OF_LIBRARY = 3 << 31
+"""Signals 32 and 33, which the C library has for itself."""
 _SETTING = "target-non-stop"
 
 
@@ -58,6 +60,23 @@ def each_thread() -> Iterator[gdb.InferiorThread]:
 def pc() -> int:
     """Where the selected thread is."""
     return int(gdb.parse_and_eval("$pc"))
+
+
+def interrupted_at() -> Iterator[int]:
+    """Where signals have found the selected thread whose handlers are at work."""
+    frame: gdb.Frame | None = gdb.newest_frame() if _has_handlers() else None
+    while frame is not None:
+        caller = frame.older()
+        if frame.type() == gdb.SIGTRAMP_FRAME and caller is not None:
+            yield caller.pc()
+        frame = caller
+
+
+def _has_handlers() -> bool:
+    """Does the program handle signals? Most do not, and to look through a stack takes a while."""
+    status = Path(f"/proc/{gdb.selected_inferior().pid}/status").read_text()
+    caught = re.search(r"^SigCgt:\s*(\w+)", status, re.MULTILINE)
+    return caught is None or int(caught[1], 16) & ~_OF_LIBRARY != 0
 
 
 def stack_pointer() -> int:
