@@ -444,6 +444,7 @@ __attribute__((noinline)) bool mopsus_agent_commit() {
             const Change& change = journal.changes[k];
             if (change.keyed != 0) put(change.monitor->keys[change.at], change.key);  // first: others may be looking
             change.monitor->used = change.used;
+            change.monitor->noted = 1;
             put(change.monitor->rows[change.at], change.row);
             const std::uint64_t words = change.monitor->words;
             for (std::uint64_t word = 0; word < words; ++word) put(change.monitor->variables[change.at * words + word], change.variables[word]);

@@ -27,6 +27,7 @@ struct Monitor {
     std::uint32_t* rows;  // by place in `keys`; 0: the place is free, except for the only instance of a machine without values
     std::uint64_t mask;   // places, a power of two, minus 1
     std::uint64_t used;
+    std::uint64_t noted;  // not 0: there are records of it in the log
     const Instruction* code;
     std::uint64_t words;             // of variables that an instance has, by place in `variables`
     std::uint64_t* variables;

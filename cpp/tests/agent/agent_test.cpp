@@ -41,7 +41,7 @@ struct Hook {
         : cells_(std::move(cells)), keys_(static_cast<std::uint64_t*>(shared(8 * places))), rows_(static_cast<std::uint32_t*>(shared(4 * places))),
           log(static_cast<Log*>(shared(sizeof(Log) + capacity * 8 * kWidth))), monitor(static_cast<Monitor*>(shared(sizeof(Monitor)))),
           events(static_cast<Event*>(shared(kLetters * sizeof(Event)))) {
-        *monitor = {cells_.data(), keys_, rows_, keyed ? places - 1 : 0, 0, nullptr, 0, nullptr, nullptr};
+        *monitor = {cells_.data(), keys_, rows_, keyed ? places - 1 : 0, 0, 0, nullptr, 0, nullptr, nullptr};
         log->capacity = capacity;
         log->width = kWidth;
         REQUIRE(mopsus_agent_begin() != 0);
@@ -142,6 +142,7 @@ TEST(agent_steps_what_a_map_steps) {
         for (const auto& [key, row] : expected) REQUIRE(!keyed || hook.row(key) == row);
         REQUIRE(keyed || hook.monitor->rows[0] == expected[0]);
         REQUIRE(hook.log->used == noted.size());
+        REQUIRE((hook.monitor->noted != 0) == !noted.empty());
         for (std::size_t k = 0; k < noted.size(); ++k) {
             noted[k].time = hook.noted(k).time;
             REQUIRE(std::memcmp(hook.log->words + k * kWidth, &noted[k], 8 * kWidth) == 0);

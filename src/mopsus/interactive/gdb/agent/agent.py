@@ -354,8 +354,9 @@ class Agent:
     def _tell_noted(self, records: Records) -> None:
         if records.data and self._here is not None:
             clock = self._here.ticking.now()
-            for stepped, kinds in self._kinds.items():
-                stepped.happened(records, kinds, self._line, clock)
+            for table in self._tables.values():
+                if table.take_noted():
+                    table.stepped.happened(records, self._kinds[table.stepped], self._line, clock)
 
     def _tell_passed(self) -> None:
         noted = list(self._numbers)

@@ -43,7 +43,7 @@ class Reason(IntEnum):
 class MonitorLayout(ctypes.Structure):
     _fields_: ClassVar = [
         (name, ctypes.c_uint64)
-        for name in ("cells", "keys", "rows", "mask", "used", "code", "words", "variables", "beginning")
+        for name in ("cells", "keys", "rows", "mask", "used", "noted", "code", "words", "variables", "beginning")
     ]
 
 

@@ -125,11 +125,16 @@ class Table:
         rows = zip(self._keys[:size], self._rows[:size], strict=True)
         return [(key if self.keyed else None, row) for key, row in rows if row]
 
+    def take_noted(self) -> bool:
+        """Are there records of it, since the last call?"""
+        noted, self._monitor.noted = self._monitor.noted, 0
+        return bool(noted)
+
     def complete(self, change: ChangeLayout) -> None:
         """What the agent was about to do."""
         if change.keyed:
             self._keys[change.at] = change.key
-        self._rows[change.at], self._monitor.used = change.row, change.used
+        self._rows[change.at], self._monitor.used, self._monitor.noted = change.row, change.used, 1
         self._variables[change.at * self._words : (change.at + 1) * self._words] = change.variables[: self._words]
 
     def _knows(self, value: object) -> TypeGuard[int | None]:
