@@ -254,7 +254,7 @@ public:
           count_(what == kReturns ? site_.returns : site_.events), caller_(caller), frame_(frame) {}
 
     // `read` gives the values of an event, and which of them it cannot read. Without a debugger in between, unless somebody reacts. False:
-    // nothing is stepped, and the debugger will do so.
+    // nothing is stepped, and the debugger will do so if the call begins again.
     template <typename Read>
     __attribute__((noinline)) bool take_place(Read read) {
         const Turn turn;
@@ -270,12 +270,12 @@ public:
                 continue;
             }
             const std::uint32_t before = get(site_.placed);
-            if (!hand_over(read, !turn.mine()) || what_ == kReturns) return false;
-            // The debugger sees the call when it goes on without a hook. If a signal came first, its handler may have done something after
-            // which the hook was put back.
+            if (!hand_over(read, !turn.mine()) || what_ == kReturns) return true;
+            // The debugger sees the call when it begins again without a hook. If a signal came first, its handler may have done something
+            // after which the hook was put back.
             const std::uint32_t now = get(site_.placed);
-            if (now == 0 || now == before) return false;
-            if (++tries == kMostTries) return true;  // nobody has seen it
+            if (now == 0) return false;
+            if (now == before || ++tries == kMostTries) return true;
         }
         for (std::uint32_t k = 0; k < count_; ++k) {
             if ((passed_ >> k & 1) != 0) count_passed(first_[k]);

@@ -216,7 +216,7 @@ FAMILY = """
             printf("%d\\n", status_of(child));
         } else if (!strcmp(words[1], "vfork")) {
             int child = vfork();
-            if (!child) { execl("/bin/sh", "sh", "-c", "exit 9", (char *) 0); _exit(1); }
+            if (!child) { never(0); execl("/bin/sh", "sh", "-c", "exit 9", (char *) 0); _exit(1); }
             printf("%d\\n", status_of(child));
         } else if (!strcmp(words[1], "system")) {
             printf("%d\\n", WEXITSTATUS(system("exit 8")));
