@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from interactive.dap.client import Client, Message
+from interactive.python.debugged import BOUND
 
 QUEUE = """\
 import sys
@@ -38,19 +39,6 @@ if __name__ == "__main__":
     sys.exit(main())
 """
 """One push too many."""
-
-BOUND = """\
-slice on q
-initialization { n = 0 }
-state init accepting {
-    transition { event Queue(self as q, size) success { most = size } ready }
-}
-state ready accepting {
-    transition { event push(self as q) { return n < most } success { n += 1 } ready failure full }
-    transition { event pop(self as q) success { n -= 1 } ready }
-}
-state full non-accepting
-"""
 
 
 def write(folder: Path, text: str) -> Path:

@@ -9,6 +9,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+BOUND = """\
+slice on q
+initialization { n = 0 }
+state init accepting {
+    transition { event Queue(self as q, size) success { most = size } ready }
+}
+state ready accepting {
+    transition { event push(self as q) { return n < most } success { n += 1 } ready failure full }
+    transition { event pop(self as q) success { n -= 1 } ready }
+}
+state full non-accepting
+"""
+"""No queue has more items than it has room for."""
+
 
 @dataclass
 class Debugged:

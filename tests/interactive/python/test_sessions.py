@@ -10,7 +10,7 @@ import sys
 
 import pytest
 from ending import end_all
-from interactive.python.debugged import debug
+from interactive.python.debugged import BOUND, debug
 from interactive.python.logged import plain
 
 QUEUE = """\
@@ -38,19 +38,6 @@ def main():
 
 if __name__ == "__main__":
     sys.exit(main())
-"""
-
-BOUND = """\
-slice on q
-initialization { n = 0 }
-state init accepting {
-    transition { event Queue(self as q, size) success { most = size } ready }
-}
-state ready accepting {
-    transition { event push(self as q) { return n < most } success { n += 1 } ready failure full }
-    transition { event pop(self as q) success { n -= 1 } ready }
-}
-state full non-accepting
 """
 
 TURNS = """\
