@@ -199,7 +199,8 @@ private:
     bool passes() {
         if (get(mopsus_agent.log->changes) != seen_) return false;
         if ((get(event_.passed) & (kBetweenChecks - 1)) == kBetweenChecks - 1 && is_deserted()) {
-            leave();
+            const Turn turn;  // two threads that put code back at a time would take it away from each other
+            if (turn.mine()) leave();
             return false;
         }
         count_passed(event_);

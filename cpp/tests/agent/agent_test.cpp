@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cstring>
 #include <functional>
 #include <map>
@@ -277,6 +278,26 @@ TEST(agent_looks_for_a_debugger_also_if_nothing_ever_changes) {
     for (int call = 0; call < 1 << 17 && mopsus_agent.alive != nullptr; ++call) enter(0, 1);
     REQUIRE(code.is_original());
     REQUIRE(hook.log->used == 0 && hook.events[0].passed > 0);
+}
+
+TEST(agent_that_several_threads_leave_together) {
+    for (int round = 0; round < 300; ++round) {
+        const Hook hook(std::vector<std::uint32_t>(kLetters * 2, 0));
+        const Code code(64);
+        std::vector<std::thread> threads;
+        std::atomic<std::uint32_t> waiting = kLetters;
+        for (std::uint32_t letter = 0; letter < kLetters; ++letter) {
+            hook.events[letter].passed = (1U << 16) - 1;  // it is time to look for a debugger
+            threads.emplace_back([letter, &waiting] {
+                Registers registers{};
+                registers.site = letter;
+                for (--waiting; waiting != 0;) {}
+                while (mopsus_agent_entered(&registers) != kCopy) {}  // who comes while another leaves begins the function again
+            });
+        }
+        for (std::thread& thread : threads) thread.join();
+        REQUIRE(code.is_original());
+    }
 }
 
 TEST(agent_leaves_code_alone_that_is_not_its_own) {
