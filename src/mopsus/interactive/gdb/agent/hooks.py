@@ -139,12 +139,12 @@ class Site:
         self.placed, self._looks = True, ENTRIES | RETURNS
         self._times += 1
         self._tell()
-        write(entry, self._jump)
-        for thread in each_thread():
+        for thread in each_thread():  # first: whoever kills us in between must find nobody in the midst of the jump
             here = pc()
             if here in self.window and (here != entry or Trap.told == (thread.num, here)):
                 go_to(self._copy + self._beginning.there(here - entry))
                 Trap.told = None
+        write(entry, self._jump)
 
     def lift(self, *, returns: bool = False) -> None:
         """From now on, it does not; with `returns`, calls that the hook has made are still seen to return. Whoever is
