@@ -24,12 +24,14 @@ constexpr std::uint32_t kPatience = 1U << 8;          // looks, before a thread 
 constexpr std::uint32_t kDoubt = 1U << 9;             // looks, before it sleeps in between
 constexpr std::uint32_t kDespair = kDoubt + 200;      // looks, before it gives up
 constexpr std::uint64_t kBetweenChecks = 1U << 16;    // calls
-constexpr std::uint64_t kEvent = offsetof(Record, event) / 8;  // words of a record
+constexpr std::uint64_t kAhead = 16;                  // records
+constexpr std::uint32_t kMostTries = 16;              // to hand a call over: where signals come faster than it can, the program goes on
+
+// The words of a record.
+constexpr std::uint64_t kEvent = offsetof(Record, event) / 8;
 constexpr std::uint64_t kCaller = offsetof(Record, caller) / 8;
 constexpr std::uint64_t kTime = offsetof(Record, time) / 8;
 constexpr std::uint64_t kValues = offsetof(Record, values) / 8;
-constexpr std::uint64_t kAhead = 16;                  // records
-constexpr std::uint32_t kMostTries = 16;              // to hand a call over: where signals come faster than it can, the program goes on
 
 // What a debugger may look at or change when it stops the program between any two instructions.
 template <typename T>
@@ -164,14 +166,22 @@ private:
     std::uint64_t outer_ = kHidden;  // where on the stack the thread was in here before the signal
 };
 
-// All of a record but the values, which are there.
-void fill(std::uint64_t* record, const Event& event, std::uint64_t caller) {
+// An instance goes to another row by this event, whose record has the values already: that is the journal's next change.
+void note(const Event& event, std::uint64_t caller, std::uint64_t* record, std::uint64_t at, std::uint64_t key, std::uint64_t used,
+          std::uint32_t row) {
     const std::uint64_t width = mopsus_agent.log->width;
     for (std::uint64_t word = kValues + event.values; word < width; ++word) record[word] = 0;
     record[kEvent] = event.number;
     record[kCaller] = caller;
     record[kTime] = __builtin_ia32_rdtsc();
     asm volatile("prefetchw %0" : : "m"(record[kAhead * width]));  // it may be in the debugger's cache
+    Change& change = mopsus_agent.journal.changes[mopsus_agent.journal.count++];
+    change.monitor = event.monitor;
+    change.at = at;
+    change.key = key;
+    change.used = used;
+    change.row = row;
+    change.keyed = event.keyed;
 }
 
 // A call with one event, as most are, that needs no code and no memory but a register: what a `Happening` does, at half the cost. False: it
@@ -220,16 +230,9 @@ private:
         if (get(monitor_.rows[at_]) != row_ || (event_.keyed != 0 && monitor_.keys[at_] != key_)) return false;
         std::uint64_t* record = mopsus_agent.log->words + journal.used * log.width;
         if (event_.keyed != 0) record[kValues] = key_;
-        fill(record, event_, caller);
         journal.seen = seen_;
-        journal.count = 1;
-        Change& change = journal.changes[0];
-        change.monitor = &monitor_;
-        change.at = at_;
-        change.key = key_;
-        change.used = monitor_.used;
-        change.row = cell_ & kRow;
-        change.keyed = event_.keyed;
+        journal.count = 0;
+        note(event_, caller, record, at_, key_, monitor_.used, cell_ & kRow);
         if (!mopsus_agent_commit()) return false;
         ++site_.calls;
         ++mopsus_agent.turns;
@@ -310,14 +313,12 @@ private:
     bool step(std::uint32_t k, std::uint64_t* record) {
         const Event& event = first_[k];
         Monitor& monitor = *event.monitor;
-        Journal& journal = mopsus_agent.journal;
-        Change& change = journal.changes[journal.count];
         const std::uint64_t key = event.keyed != 0 ? record[kValues] : 0;
         if (event.keyed != 0 && is_unfit(event.sources[0], key)) return false;  // it would be taken for a negative number
         const std::uint64_t at = place_of(event, key);
         const std::uint32_t row = monitor.rows[at];
         std::uint32_t cell = monitor.cells[row + event.letter];
-        if ((cell & kCode) != 0 || monitor.words != 0) cell = computed(event, record + kValues, at, cell, change.variables);
+        if ((cell & kCode) != 0 || monitor.words != 0) cell = computed(event, record + kValues, at, cell, mopsus_agent.journal.changes[mopsus_agent.journal.count].variables);
         if ((cell & (kStop | kKeep)) != kKeep) {
             passed_ |= 1U << k;
             return (cell & kStop) == 0;
@@ -326,14 +327,7 @@ private:
         const std::uint64_t used = monitor.used + fresh;
         if (fresh && used >= monitor.mask) return false;  // one place stays free, or a search would never end
         crowds_ |= fresh && used * 2 > monitor.mask;
-        fill(record, event, caller_);
-        change.monitor = &monitor;
-        change.at = at;
-        change.key = key;
-        change.used = used;
-        change.row = cell & kRow;
-        change.keyed = event.keyed;
-        ++journal.count;
+        note(event, caller_, record, at, key, used, cell & kRow);
         return true;
     }
 

@@ -63,19 +63,28 @@ class Followed:
         return run(self.stepper.code, cell & ROW, values, variables)[0] if cell & CODE else cell
 
 
-@settings(max_examples=100, deadline=None)
-@given(st.integers(0, 1 << 32), st.booleans())
-def test_tables_go_where_monitors_go(seed, keyed):
-    random = Random(seed)
+def random_monitor(random: Random, keyed: bool, history: int):
+    """A property, its stepper, what it was compiled to, what its monitor says, and that; None if it has no stepper."""
     text = random_property(random, keyed)
     try:
         stepper = stepper_for(text)
     except NoStepperError:
-        return
+        return None
     made = compiled(text)
     told: list[object] = []
-    monitor = Monitor(made, told.append, history=4)
+    monitor = Monitor(made, told.append, history=history)
     monitor.on_fault = lambda error: None  # code that reads a variable without a value
+    return text, stepper, made, told, monitor
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 1 << 32), st.booleans())
+def test_tables_go_where_monitors_go(seed, keyed):
+    random = Random(seed)
+    found = random_monitor(random, keyed, history=4)
+    if found is None:
+        return
+    text, stepper, made, told, monitor = found
     changes: list[object] = []
     monitor.on_change = changes.append
     followed = Followed(stepper, monitor)

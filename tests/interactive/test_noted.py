@@ -9,12 +9,11 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from interactive.counting import random_property
 from interactive.feeding import VALUES, record
-from interactive.test_guarded import Followed, compiled, stepper_for
+from interactive.test_guarded import Followed, compiled, random_monitor, stepper_for
 
 import mopsus
-from mopsus.interactive.cells import KEEP, STOP, NoStepperError
+from mopsus.interactive.cells import KEEP, STOP
 from mopsus.interactive.stepper import Clock, Records
 from mopsus.logics import compile_spec
 from mopsus.monitor import Monitor
@@ -63,15 +62,10 @@ def witnesses(told):
 @given(st.integers(0, 1 << 32), st.booleans())
 def test_noted_steps_are_those_of_python(seed, keyed):
     random = Random(seed)
-    text = random_property(random, keyed)
-    try:
-        stepper = stepper_for(text)
-    except NoStepperError:
+    found = random_monitor(random, keyed, history=8)
+    if found is None:
         return
-    made = compiled(text)
-    told: list[object] = []
-    python = Monitor(made, told.append, history=8)
-    python.on_fault = lambda error: None  # code that reads a variable without a value
+    text, stepper, made, told, python = found
     noting = Noting(made, stepper.tables())
     followed = Followed(stepper, python)
     truth = random.random() < 0.3  # the parameter or the field is one
