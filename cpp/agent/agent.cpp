@@ -75,18 +75,19 @@ inline __attribute__((always_inline)) bool load(const Source& source, std::uint6
 std::uint64_t hash(std::uint64_t key) { return key * 0x9E3779B97F4A7C15ULL >> 20; }
 
 // Takes all hooks out again: nobody is there who wants to know. What is shared with the debugger is left as it is, for this may be a copy of
-// the process that it has.
+// the process that it has. Many threads may find out at a time: one does it, for two would take the right to write from each other.
 void leave() {
+    if (__atomic_exchange_n(&mopsus_agent.alive, nullptr, __ATOMIC_ACQ_REL) == nullptr) return;
     for (Site& site : mopsus_agent.sites) {
         put(site.looks, 0U);
         if (site.placed != 0) put_back(site.entry, site.jump, site.original);
     }
-    mopsus_agent.alive = nullptr;
 }
 
 bool is_alive() {
-    if (mopsus_agent.alive == nullptr) return false;
-    if (*mopsus_agent.alive != 0) return true;
+    const std::uint64_t* alive = get(mopsus_agent.alive);  // another thread may be about to leave
+    if (alive == nullptr) return false;
+    if (get(*alive) != 0) return true;
     leave();
     return false;
 }
@@ -209,8 +210,7 @@ private:
     bool passes() {
         if (get(mopsus_agent.log->changes) != seen_) return false;
         if ((get(event_.passed) & (kBetweenChecks - 1)) == kBetweenChecks - 1 && is_deserted()) {
-            const Turn turn;  // two threads that put code back at a time would take it away from each other
-            if (turn.mine()) leave();
+            leave();
             return false;
         }
         count_passed(event_);
@@ -418,7 +418,7 @@ std::uint32_t read_return(const Event& event, const Call& call, std::uint32_t& p
 
 // Where the function goes on. A call that was seen here must not come to where a debugger would see it again. One that was not begins again,
 // and comes there, or here once more if the hook was put back meanwhile; without a debugger there is nobody to see it.
-std::uint64_t going_on(const Site& site, bool seen) { return seen || mopsus_agent.alive == nullptr ? site.copy : site.entry; }
+std::uint64_t going_on(const Site& site, bool seen) { return seen || get(mopsus_agent.alive) == nullptr ? site.copy : site.entry; }
 
 bool looks_at(const Site& site, Looks what) { return is_alive() && (get(site.looks) & what) != 0; }
 
