@@ -155,6 +155,20 @@ def test_a_program_that_runs_is_followed_and_can_be_interrupted(setup, tmp_path)
     assert "begun" in said
 
 
+@pytest.mark.parametrize("setup", ["gdb", "python"], indirect=True)
+def test_a_view_that_asks_all_the_time_does_not_harm_the_program(setup, tmp_path):
+    with debugging(setup) as session:
+        begun(session, setup)
+        session.view.ask(Wish.CONTINUE)
+        session.view.see(is_running)
+        for _ in range(3):
+            for _ in range(2000):
+                session.view.ask(Wish.LOOK)
+            see_door(session, {0, 1})
+        (tmp_path / "stop").touch()
+        session.view.see_stop("door: bad")
+
+
 def test_the_view_takes_checkpoints_and_goes_back_to_them(setup, tmp_path):
     with debugging(setup) as session:
         begun(session, setup)

@@ -220,6 +220,35 @@ def test_the_developer_is_told_which_events_are_stepped_inside_and_why_others_ar
     assert "monitor #1 watched: the program stops for each event: it says what happens at each" in done.stdout
 
 
+INTERRUPTED = """\
+import os, signal
+
+class Number:
+    def __int__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        return 3
+
+def turn(x):
+    return x
+
+turn(1)
+turn(Number())
+print("went on")
+"""
+
+
+def test_ctrl_c_while_the_core_sends_an_event_stops_the_program_behind_it(tmp_path: Path) -> None:
+    prop = (
+        "state init accepting { transition { event turn(x : int) success once } }\n"
+        "state once accepting { transition { event turn(x : int) success over } }\nstate over accepting\n"
+    )
+    commands = "continue\nverde exec get_current_states\np 'stands in', x\ncontinue\n"
+    done = debug(tmp_path, INTERRUPTED, prop, commands=commands)
+    assert "{'over'}" in done.stdout
+    assert "('stands in', <__main__.Number" in done.stdout
+    assert done.stdout.index("stands in") < done.stdout.index("went on")
+
+
 NESTED = """\
 def outer(x):
     y = inner(x)

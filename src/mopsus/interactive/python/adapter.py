@@ -347,8 +347,9 @@ class PythonDebugger(Debugger):
         """Ctrl-C: at the prompt for what is typed there, else for the program."""
         if self._prompt.open:
             self._prompt.interrupt(frame)
-        elif self._holder == threading.get_ident():
+        elif self._is_at_work():
             self._staying = True
+            self._settle_soon()
         elif frame is not None:
             self.write("\nThe program is interrupted; `continue` lets it go on.")
             self._hold(self._of_program(frame), lambda: True)
@@ -357,7 +358,9 @@ class PythonDebugger(Debugger):
         """Somebody from outside wants something: hold the program while it is done, as soon as it is not held. Does the
         program stay there? Signal handlers may call this."""
         self._called = answer
-        if self._holder is None:
+        if self._is_at_work():
+            self._settle_soon()
+        elif self._holder is None:
             self._hold(self._of_program(frame), self._answer)
 
     def see_breakpoints(self) -> None:
@@ -382,6 +385,15 @@ class PythonDebugger(Debugger):
                 found = outer.f_back
             outer = outer.f_back
         return frame if outer is None else found
+
+    def _is_at_work(self) -> bool:
+        """Is this thread at work for the debugger? Nothing that it does is the program's then."""
+        return self._sensor.gate.holder == threading.get_ident()
+
+    def _settle_soon(self) -> None:
+        """Something is to be done when that is over. If the core is sending an event, it must be told so."""
+        if self._holder is None:
+            self._sensor.gate.pending = threading.get_ident()
 
     def _answer(self) -> bool:
         answer, self._called = self._called, None
@@ -427,17 +439,22 @@ class PythonDebugger(Debugger):
         self._hold(frame, lambda: False)
 
     def _hold(self, frame: FrameType, tell: Callable[[], bool], trace: TracebackType | None = None) -> None:
-        """Tell something while the program stands in a frame, and stay there if that is wanted.
-
-        Whatever happens meanwhile may leave a copy of the process behind. In such a copy it all ends by `Woken`, and
-        the program is where it was; the process that woke it says what comes now.
-        """
-        gate = self._sensor.gate
-        if gate.holder == threading.get_ident():
+        """Tell something while the program stands in a frame, and stay there if that is wanted. What comes meanwhile,
+        when it is about to go on, is seen to afterwards."""
+        if self._is_at_work():
             return
+        self._hold_once(frame, tell, trace)
+        while self._staying or (self._called is not None and self._holder is None):
+            self._hold_once(frame, self._answer, None)
+
+    def _hold_once(self, frame: FrameType, tell: Callable[[], bool], trace: TracebackType | None) -> None:
+        """Whatever happens meanwhile may leave a copy of the process behind. In such a copy it all ends by `Woken`, and
+        the program is where it was; the process that woke it says what comes now."""
+        gate = self._sensor.gate
         asking: bool | None = None
         with self._own_turn():
-            self._holder = gate.holder = threading.get_ident()
+            # In this order: a signal may come in between, whose handler wants to hold the program, too.
+            gate.holder = self._holder = threading.get_ident()
             gate.settled()
             self._frame = frame
             try:
@@ -449,13 +466,9 @@ class PythonDebugger(Debugger):
                     except processes.Woken as woken:
                         asking = self._wake(woken)
             finally:
-                self._holder = self._frame = None
                 gate.holder = 0
+                self._holder = self._frame = None
                 self._at_breakpoint = False
-        if self._called is not None:
-            self.call(frame, self._called)
-        elif self._staying:  # it was interrupted when it was about to go on
-            self._hold(frame, lambda: True)
 
     @contextmanager
     def _own_turn(self) -> Iterator[None]:

@@ -12,8 +12,7 @@ import os
 import select
 import signal
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from types import FrameType
 from typing import Protocol
 
@@ -28,9 +27,12 @@ class Line(Protocol):
 class Bell:
     """Rings in the main thread, between two instructions of the program, when a socket can be read."""
 
-    def __init__(self, line: Line, ring: Callable[[FrameType], object]) -> None:
-        """`ring` is called with the frame that the program is in, maybe once for several things that came."""
-        self.line, self._ring = line, ring
+    def __init__(
+        self, line: Line, ring: Callable[[FrameType], object], take: Callable[[], object] = lambda: None
+    ) -> None:
+        """`ring` is called with the frame that the program is in, maybe once for several things that came, when `take`
+        has read what there is, if it is not to be left there. No bell rings while something is taken."""
+        self.line, self.ring, self.take = line, ring, take
         self.hang()
 
     def hang(self) -> None:
@@ -51,24 +53,27 @@ class Bell:
         if self in _BELLS:
             _BELLS.remove(self)
 
-    def ring_if_waiting(self, frame: FrameType) -> None:
-        """Ring if there is anything to be read."""
-        if is_waiting(self.line):
-            self._ring(frame)
-
 
 _BELLS: list[Bell] = []
 _handling = False
+_taking = _missed = False
+"""Is something being taken? Has a bell been about to ring meanwhile?"""
 
 
-@contextmanager
-def silence() -> Iterator[None]:
-    """No bell rings meanwhile; one that would have rings afterwards, if there still is something to be read."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {_SIGNAL})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+def take_all() -> list[Bell]:
+    """Take what has come; the bells that would have rung for it."""
+    global _taking, _missed
+    found: dict[Bell, None] = {}
+    _missed = True
+    while _missed:
+        _taking, _missed = True, False
+        try:
+            for bell in [bell for bell in _BELLS if is_waiting(bell.line)]:
+                found[bell] = None
+                bell.take()
+        finally:
+            _taking = False
+    return list(found)
 
 
 def is_waiting(line: Line) -> bool:
@@ -88,6 +93,10 @@ def await_input(file: int) -> None:
 
 
 def _heard(_: int, frame: FrameType | None) -> None:
-    if frame is not None:
-        for bell in list(_BELLS):
-            bell.ring_if_waiting(frame)
+    # A handler may interrupt itself. If each took something, so many could come that there is no room for them.
+    global _missed
+    if _taking:
+        _missed = True
+    elif frame is not None:
+        for bell in take_all():
+            bell.ring(frame)

@@ -13,7 +13,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from mopsus.interactive.live.wire import NO_PROMPT, Request, Wish
-from mopsus.interactive.python.bell import Bell, silence
+from mopsus.interactive.python.bell import Bell, take_all
 from mopsus.interactive.python.prompt import Asked
 from mopsus.model import MopsusError
 
@@ -42,7 +42,7 @@ class Viewing:
     def about_to_ask(self) -> None:
         """The prompt is about to wait for a line."""
         self._session.live.stands()
-        self._hear()
+        take_all()
         self._looks = False
 
     def is_called(self) -> bool:
@@ -67,22 +67,20 @@ class Viewing:
         if self._bell is not None:
             self._bell.take_down()
         if threading.current_thread() is threading.main_thread():
-            self._bell = Bell(view, self._rung)
+            self._bell = Bell(view, self._rung, self._hear)
         else:
             self._session.tell("The program does not stand in its main thread: nothing can be asked for in this view.")
 
     def _hear(self) -> None:
         view = self._session.live.view
         if view is not None:
-            with silence():  # the bell rings for the very same requests, and would take them away in the midst of this
-                requests = view.requests()
+            requests = view.requests()
             self._asked += [each for each in requests if each.wish is not Wish.LOOK]
             self._looks |= any(each.wish is Wish.LOOK for each in requests)
         if (view is None or view.gone) and self._bell is not None:
             self._bell.take_down()
 
     def _rung(self, frame: FrameType) -> None:
-        self._hear()
         if not self.program_runs:
             return
         if not self._has_prompt:
