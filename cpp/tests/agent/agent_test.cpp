@@ -286,8 +286,9 @@ TEST(agent_that_several_threads_leave_together) {
         const Code code(64);
         std::vector<std::thread> threads;
         std::atomic<std::uint32_t> waiting = kLetters;
+        if (round % 2 == 0) *const_cast<std::uint64_t*>(mopsus_agent.alive) = 0;  // the debugger has said goodbye
         for (std::uint32_t letter = 0; letter < kLetters; ++letter) {
-            hook.events[letter].passed = (1U << 16) - 1;  // it is time to look for a debugger
+            hook.events[letter].passed = (1U << 16) - 1;  // or it is time to look for one
             threads.emplace_back([letter, &waiting] {
                 Registers registers{};
                 registers.site = letter;

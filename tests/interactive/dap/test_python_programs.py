@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import select
+import time
 
 import pytest
 from interactive.dap.client import PATIENCE_S, Client, Refused
@@ -106,13 +107,16 @@ def test_values_are_seen_set_completed_and_refused(tmp_path):
         ):
             with pytest.raises(Refused):
                 client.request(command, **arguments)
-        for text in ("forever()", "import time; time.sleep(1e6)"):
+        for text in ("forever()", "import time; print('sleeps'); time.sleep(1e6)"):
             number = client.send("evaluate", expression=text, context="repl", frameId=frame["id"])
+            if "sleeps" in text:
+                client.until("output", lambda body: body["output"].endswith("\n"))
+                time.sleep(0.2)  # a signal that came just before would be heeded when it wakes
             client.request("cancel", requestId=number)
             assert "interrupted" in client.answer(number)["message"]
         go(client)
         assert client.finish() == 0
-        assert client.output("stdout") == "([42, {'k': (2,)}], {'w': 2})\n"
+        assert client.output("stdout") == "sleeps\n([42, {'k': (2,)}], {'w': 2})\n"
 
 
 def test_a_program_that_was_brought_back_can_be_paused(tmp_path):

@@ -43,7 +43,7 @@ class Bell:
             _BELLS.append(self)
         if not _handling:
             _handling = True
-            signal.signal(_SIGNAL, _heard)
+            signal.signal(_SIGNAL, _signalled)
         fcntl.fcntl(file, fcntl.F_SETOWN, os.getpid())
         fcntl.fcntl(file, _SET_SIGNAL, _SIGNAL)
         fcntl.fcntl(file, fcntl.F_SETFL, fcntl.fcntl(file, fcntl.F_GETFL) | os.O_ASYNC)
@@ -87,16 +87,22 @@ def await_input(file: int) -> None:
     while True:
         ready, _, _ = select.select([file, *(bell.line.fileno() for bell in _BELLS)], [], [])
         if ready != [file]:
-            _heard(_SIGNAL, sys._getframe())
+            ring_waiting(sys._getframe())
         if file in ready:
             return
 
 
-def _heard(_: int, frame: FrameType | None) -> None:
-    # A handler may interrupt itself. If each took something, so many could come that there is no room for them.
+def ring_waiting(frame: FrameType) -> None:
+    """Ring for what has come."""
+    # A signal may interrupt the handler of another. If each took something, so many could come that there is no room.
     global _missed
     if _taking:
         _missed = True
-    elif frame is not None:
-        for bell in take_all():
-            bell.ring(frame)
+        return
+    for bell in take_all():
+        bell.ring(frame)
+
+
+def _signalled(_: int, frame: FrameType | None) -> None:
+    if frame is not None:
+        ring_waiting(frame)

@@ -24,7 +24,7 @@ from mopsus.interactive.dap.python.variables import Evaluation, Result
 from mopsus.interactive.dap.server import Server
 from mopsus.interactive.dap.workbench import RESTORED, Caught, Course, Go, Stopped
 from mopsus.interactive.debugger import DebuggerError
-from mopsus.interactive.python.bell import Bell, is_waiting
+from mopsus.interactive.python.bell import Bell, is_waiting, ring_waiting
 from mopsus.interactive.python.prompt import Prompt
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class EditorPrompt(Prompt):
         self._bench.session = session
         course = self._server.prepare()
         if course.go is Go.CONTINUE:
-            self._bell = Bell(self._channel, self._rung)
+            self._bell = Bell(self._channel, self._rung, self._hear)
             self._look_soon()
             self._next = "entry" if stop_on_entry else _PAUSE
             return stop_on_entry
@@ -165,23 +165,30 @@ class EditorPrompt(Prompt):
         """What came before the bell was there did not ring it: see to it when the program is about to go on."""
         self._debugger.call(sys._getframe(), self._attend)
 
+    @property
+    def _evaluates(self) -> bool:
+        """Does code of the developer's own run, in this thread?"""
+        return self.open and Evaluation.thread == threading.get_ident()
+
+    def _hear(self) -> None:
+        """All else reads by itself when it has time."""
+        while self._evaluates and None not in self._heard and is_waiting(self._channel):
+            self._heard.append(self._channel.receive())
+
     def _rung(self, frame: FrameType) -> None:
-        if not self.open or Evaluation.thread != threading.get_ident():
-            self._debugger.call(frame, self._attend)
-        else:
+        if self._evaluates:
             self._end_if_wanted()
+        else:
+            self._debugger.call(frame, self._attend)
 
     def _begin_evaluation(self) -> None:
         if self.open:
+            ring_waiting(sys._getframe())
             self._end_if_wanted()
 
     def _end_if_wanted(self) -> None:
         """Does the editor want an end of the code that it has asked for?"""
-        found = False
-        while is_waiting(self._channel) and None not in self._heard:
-            self._heard.append(message := self._channel.receive())
-            found |= message is None or message.get("command") in _ENDING
-        if found:
+        if any(message is None or message.get("command") in _ENDING for message in list(self._heard)):
             raise KeyboardInterrupt
 
     def _attend(self) -> bool:
