@@ -18,7 +18,7 @@ from mopsus.interactive.gdb.catch import CAUGHT, catch_point, wrong_with_caught
 from mopsus.interactive.gdb.checkpoint import ProgramCheckpoints
 from mopsus.interactive.gdb.developer import DeveloperPoints
 from mopsus.interactive.gdb.interrupts import interrupts, uninterrupted
-from mopsus.interactive.gdb.places import wrong_with
+from mopsus.interactive.gdb.places import why_missing, wrong_with
 from mopsus.interactive.gdb.points import CodePoint, Point, ReturnPoint
 from mopsus.interactive.gdb.readings import Hit, forget_functions, program_counter
 from mopsus.interactive.gdb.trap import Trap
@@ -290,6 +290,12 @@ class GdbDebugger(Debugger):
             self.tell(f"{function} is seen by traps, not by a hook: {why}")
         self._said |= found
 
+    def _tell_of_missing(self) -> None:
+        """What might have come, with a library that the program loads by itself, has not."""
+        for place, point in self._points.items():
+            if place in self._set and isinstance(point, CodePoint | ReturnPoint) and not point.trap.locations:
+                self.warn(f"{place.what} was not there until the program ended: {why_missing(place)}")
+
     def about_to_leave(self) -> None:
         """The program will go on without us, or end."""
         self.agent.lift()
@@ -320,6 +326,7 @@ class GdbDebugger(Debugger):
         self.calls.clear()
         self._stop_soon = self._pause = self._runs = False
         self._next = None
+        self._tell_of_missing()
         if self.driver is not None:
             self.driver.ended(status)
 

@@ -16,28 +16,29 @@ _FUNCTION = re.compile(r"([\w:~]+)\(|^0x[0-9a-f]+\s+(\S+)$", re.MULTILINE)
 
 def wrong_with(place: Place) -> str | None:
     """What is wrong with a place, and what to do; None if it is there, or may still come."""
-    if place.kind is PlaceKind.CALL:
-        return _wrong_function(place.what)
+    if place.kind not in (PlaceKind.CALL, PlaceKind.LINE) or _exists(_linespec(place)) or _may_come():
+        return None
+    return why_missing(place)
+
+
+def why_missing(place: Place) -> str:
+    """The same of a function or a line that is known not to be there."""
     if place.kind is PlaceKind.LINE:
-        return _wrong_line(place.what)
-    return None
-
-
-def _wrong_function(name: str) -> str | None:
-    function = name.replace(".", "::")
-    if _exists(function) or _may_come():
-        return None
+        if gdb.lookup_global_symbol("main") is None:
+            lacks = "the program was compiled without debug information"
+            return f"{lacks}, so it has no line {place.what}: compile it with -g"
+        return f"the program has no code for line {place.what}"
     if not _exists("main"):
-        return f"the program has no symbols, so nobody knows where {name} is: compile it with -g, and do not strip it"
-    return f"the program has no function {name}{_near(function)}"
+        lacks = f"the program has no symbols, so nobody knows where {place.what} is"
+        return f"{lacks}: compile it with -g, and do not strip it"
+    return f"the program has no function {place.what}{_near(_linespec(place))}"
 
 
-def _wrong_line(where: str) -> str | None:
-    if _exists(where if ":" in where else f"{main_file()}:{where}") or _may_come():
-        return None
-    if gdb.lookup_global_symbol("main") is None:
-        return f"the program was compiled without debug information, so it has no line {where}: compile it with -g"
-    return f"the program has no code for line {where}"
+def _linespec(place: Place) -> str:
+    """As GDB calls it."""
+    if place.kind is PlaceKind.CALL:
+        return place.what.replace(".", "::")
+    return place.what if ":" in place.what else f"{main_file()}:{place.what}"
 
 
 def _exists(place: str) -> bool:
