@@ -47,6 +47,7 @@ LAUNCHES = (
     ({"program": "no\0where"}, "null byte|there is no program"),
     ({"program": "x", "args": "a b"}, "`args` must be a list"),
     ({"program": "x", "cwd": "/no/such/folder"}, "`cwd`: there is no folder /no/such/folder"),
+    ({"program": "x", "history": -1}, "`history` is how many events a witness has"),
     ({"program": "x", "stdin": "nothing.txt"}, "`stdin`: there is no file .*nothing.txt"),
     ({"program": "x", "env": {"A": 1}}, "`env.A` must be a text, or null"),
     ({"program": "x", "env": {"A=B": "1"}}, "`A=B` cannot be the name of a variable"),

@@ -51,7 +51,7 @@ def read_launch(arguments: Arguments, *, attach: bool) -> Launch:
         tuple(_watched(each, folder, arguments, at) for at, each in enumerate(arguments.items("properties"))),
         () if attach else _program(arguments, folder),
         process=_process(arguments) if attach else None,
-        history=arguments.maybe_number("history") or 32,
+        history=_history(arguments),
         allow_code=arguments.flag("allowCode", True),
         hooks=arguments.flag("hooks", True),
         stop_on_entry=arguments.flag("stopOnEntry"),
@@ -66,6 +66,13 @@ def read_launch(arguments: Arguments, *, attach: bool) -> Launch:
         hint = "leave one of them out"
         raise RequestError("a program cannot read a file, by `stdin`, and what is typed at a terminal", hint=hint)
     return Launch(setup, folder, environment, debugger, given, terminal)
+
+
+def _history(arguments: Arguments) -> int:
+    count = arguments.maybe_number("history")
+    if count is not None and count < 0:
+        raise RequestError("`history` is how many events a witness has at the most", hint="0 turns witnesses off")
+    return 32 if count is None else count
 
 
 def _program(arguments: Arguments, folder: str) -> tuple[str, ...]:
