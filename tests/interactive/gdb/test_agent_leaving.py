@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -155,6 +156,22 @@ def test_a_debugger_that_is_killed_leaves_no_hook_for_long(deadly, threads):
         debugger.wait(120)
         program.send_signal(signal.SIGCONT)  # for threads that GDB was about to stop, and that nobody lets go on then
         wait_until(lambda: not changed_code(program.pid))
+
+
+@pytest.mark.parametrize("options", [(), ("--no-hooks",)], ids=["hooks", "traps"])
+def test_nothing_is_left_of_a_session_whose_starter_is_killed(options, tmp_path):
+    spec = tmp_path / "spec.mop"
+    spec.write_text(NEVER)
+    program = str(build(LOOP, "-g", "-O0", "-pthread"))
+    words = [sys.executable, "-m", "mopsus", "debug", "--batch", *options, "--prop", f"{spec},quiet", program]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, start_new_session=True) as session:
+        try:
+            assert session.stdout is not None
+            assert session.stdout.readline() == "ready\n"
+            session.kill()
+            session.communicate(timeout=120)  # GDB and the program have its output open, too
+        finally:
+            end_all(session)
 
 
 def test_a_program_that_is_killed_is_gone():

@@ -101,7 +101,7 @@ def _passing_on(process: int) -> Iterator[None]:
 
 def _command(gdb: str, setup: Setup, folder: Path, streams: tuple[int, ...]) -> list[str]:
     order = folder / "order.json"
-    order.write_text(json.dumps({"setup": setup.to_json(), "streams": streams}))
+    order.write_text(json.dumps({"setup": setup.to_json(), "streams": streams, "starter": os.getpid()}))
     quiet = [] if setup.has_prompt else ["-nx", "-batch"]
     return [gdb, "-q", *quiet, "-iex", f"python mopsus_order = {str(order)!r}", "-x", str(START)]
 
