@@ -189,29 +189,33 @@ def test_places_that_are_not_there_are_told(event, flags, expected, tmp_path):
 
 LOADING = """
     #include <dlfcn.h>
-    #include <stdio.h>
+    #include <unistd.h>
     int use(int n) { return n; }
     int main(int count, char **words) {
         void *library = dlopen(words[1], RTLD_NOW);
         int (*extra)(int) = library ? (int (*)(int)) dlsym(library, "extra") : use;
-        return extra(3) - 3;
+        int got = extra(3);
+        if (library) dlclose(library);
+        if (count > 2) execl("/bin/true", "true", (char *) 0);
+        return got - 3;
     }
 """
 
 
 @pytest.mark.parametrize(
-    ("flags", "library", "missing"),
+    ("flags", "library", "more", "missing"),
     [
-        ((), "nothing.so", "extra was not there until the program ended: the program has no function extra"),
-        (("-s",), "nothing.so", "extra was not there until the program ended: the program has no symbols"),
-        ((), "extra.so", None),
+        ((), "nothing.so", (), "extra was not there until the program ended: the program has no function extra"),
+        (("-s",), "nothing.so", (), "extra was not there until the program ended: the program has no symbols"),
+        ((), "extra.so", (), None),
+        ((), "extra.so", ("exec",), None),
     ],
 )
-def test_places_that_a_library_might_have_brought_are_told_at_the_end(flags, library, missing, tmp_path):
+def test_places_that_a_library_might_have_brought_are_told_at_the_end(flags, library, more, missing, tmp_path):
     shared = build("int extra(int n) { return n; }", "-g", "-shared", "-fPIC")
     (tmp_path / "extra.so").symlink_to(shared)
     prop = "state init { transition { event extra(n) success init } transition { event #end() success init } }"
-    outcome = run(build(LOADING, "-g", *flags), prop, tmp_path, str(tmp_path / library))
+    outcome = run(build(LOADING, "-g", *flags), prop, tmp_path, str(tmp_path / library), *more)
     assert [text.startswith(missing or "") for text in outcome.warnings] == [True] * (missing is not None)
     assert outcome.status == 0
 

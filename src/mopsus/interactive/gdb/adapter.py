@@ -293,7 +293,7 @@ class GdbDebugger(Debugger):
     def _tell_of_missing(self) -> None:
         """What might have come, with a library that the program loads by itself, has not."""
         for place, point in self._points.items():
-            if place in self._set and isinstance(point, CodePoint | ReturnPoint) and not point.trap.locations:
+            if place in self._set and isinstance(point, CodePoint | ReturnPoint) and not point.trap.was_there:
                 self.warn(f"{place.what} was not there until the program ended: {why_missing(place)}")
 
     def about_to_leave(self) -> None:

@@ -50,11 +50,17 @@ class Trap(gdb.Breakpoint):
             super().__init__(spec, gdb.BP_WATCHPOINT, wp_class=watch, internal=True)
         self.silent = True
         self.action = action
+        self._was_there = bool(self.locations)
         self._address: int | None = None
         self._seen = -1
         self._comers: dict[tuple[int, bytes], int] = {}
         """By thread and stack pointer, what all registers were when it came here last."""
         self._all.add(self)
+
+    @property
+    def was_there(self) -> bool:
+        """Has it stood anywhere, in the program or in what that was before?"""
+        return self._was_there or bool(self.locations)
 
     @property
     def address(self) -> int | None:
@@ -93,6 +99,7 @@ class Trap(gdb.Breakpoint):
         has by the same name, say for its own use: such a place is switched off. False: the program is at one."""
         self._seen = Trap.loads
         places = self.locations
+        self._was_there |= bool(places)
         own = [place for place in places if gdb.solib_name(place.address) is None] or places
         self._address = own[0].address if len(own) == 1 else None
         for place in places:
