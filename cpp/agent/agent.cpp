@@ -318,7 +318,10 @@ private:
         const std::uint64_t at = place_of(event, key);
         const std::uint32_t row = monitor.rows[at];
         std::uint32_t cell = monitor.cells[row + event.letter];
-        if ((cell & kCode) != 0 || monitor.words != 0) cell = computed(event, record + kValues, at, cell, mopsus_agent.journal.changes[mopsus_agent.journal.count].variables);
+        if ((cell & kCode) != 0 || monitor.words != 0) {
+            Journal& journal = mopsus_agent.journal;
+            cell = computed(event, record + kValues, at, cell, journal.changes[journal.count].variables);
+        }
         if ((cell & (kStop | kKeep)) != kKeep) {
             passed_ |= 1U << k;
             return (cell & kStop) == 0;
