@@ -317,7 +317,7 @@ def test_spec_that_saw_nothing_is_named(folder):
     (folder / "door.mop").write_text(SPEC + "\nTrace(i) { event a(i) ere : a }\n")
     (folder / "empty.py").write_text("pass\n")
     done = mopsus(folder, "door.mop", "--", "empty.py")
-    assert done.stderr.count("WEAVE-003") == 2
+    assert done.stderr.count("SEEN-00") == 2
     assert "none of them names a point of a program" in done.stderr
 
 

@@ -168,7 +168,8 @@ def test_an_empty_trace_is_a_warning(tmp_path, engine):
     path.touch()
     result, _ = run_check([HAS_NEXT], path)
     assert result.error is None
-    assert {warning.code for warning in result.warnings} == {"TRACE-006", "TRACE-007"}
+    assert {warning.code for warning in result.warnings} == {"TRACE-007"}
+    assert [unseen.event for unseen in result.unseen] == [None]
 
 
 TYPED = spec_of(*HAS_NEXT.events, i="int")

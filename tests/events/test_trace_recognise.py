@@ -212,9 +212,9 @@ def test_a_spec_whose_events_never_occur(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("event,i\nnexxt,1\n")
     result, _ = run_check([HAS_NEXT], path)
-    [warning] = result.warnings
-    assert warning.code == "TRACE-006"
-    assert "`nexxt`" in warning.hint
+    [unseen] = result.unseen
+    assert (unseen.event, unseen.possible) == (None, True)
+    assert "`nexxt`" in unseen.message
     assert result.ignored == 1
 
 

@@ -25,6 +25,7 @@ from mopsus.cli.logs import (
 )
 from mopsus.cli.messages import CommandError
 from mopsus.cli.options import (
+    AllowSilent,
     AllowUnmonitorable,
     AtEnd,
     BadRowPolicy,
@@ -39,10 +40,12 @@ from mopsus.cli.options import (
     NoCode,
     Quiet,
     Sarif,
+    Strict,
     TraceFormat,
+    silence_of,
 )
 from mopsus.cli.progress import ProgressBar
-from mopsus.cli.reporting import INTERRUPTED, VIOLATED, Reporting
+from mopsus.cli.reporting import Reporting
 from mopsus.cli.specs import load_specs, sort_out
 
 if TYPE_CHECKING:
@@ -69,6 +72,8 @@ def check(
     history: History = 32,
     bad_rows: BadRowPolicy = BadRows.STOP,
     max_violations: MaxViolations = None,
+    strict: Strict = False,
+    allow_silent: AllowSilent = False,
     json: Json = False,
     junit: Junit = None,
     sarif: Sarif = None,
@@ -102,8 +107,8 @@ def check(
     With `--at-end`, a property that is still undecided when the traces end is presumably true or presumably false:
     what it would be if nothing more happened. That is no verdict and does not change the status.
 
-    Status 0: nothing violated. 1: violations found. 2: the specs or traces could not be used to the end; what was found
-    up to there is reported all the same.
+    Status 0: nothing violated. 1: violations found. 2: the specs or traces could not be used to the end, or a spec saw
+    nothing in them; what was found is reported all the same.
     """
     from mopsus.events.trace import check as check_traces
     from mopsus.events.trace import find_lines
@@ -119,7 +124,8 @@ def check(
     reports = {"junit": junit, "sarif": sarif, "html": html}
     finder = line_is_row if components else partial(find_lines, format=forced)
     options = Options(history=history, quiet=quiet, find_lines=finder)
-    run = Reporting(compiled, reports, options, json=json, allow_code=not no_code, at_end=at_end)
+    silence = silence_of(strict, allow_silent, recorded=True)
+    run = Reporting(compiled, reports, options, json=json, allow_code=not no_code, at_end=at_end, silence=silence)
     show_progress = sys.stderr.isatty() and not no_progress and not quiet
     with ProgressBar(show_progress) as bar:
         if components:
@@ -148,7 +154,4 @@ def check(
                 progress=bar.update,
                 open_monitor=run.open_monitor,
             )
-    run.finish(result, heard_of(result) if components else None)
-    if result.interrupted:
-        return INTERRUPTED
-    return VIOLATED if result.violations else 0
+    return run.finish(result, heard_of(result) if components else None)

@@ -14,13 +14,13 @@ import typer
 
 from mopsus.cli.messages import CommandError
 from mopsus.cli.options import History, Html, Json, Junit, NoCode, Quiet, Sarif
-from mopsus.cli.reporting import INTERRUPTED, VIOLATED, Reporting
+from mopsus.cli.reporting import Reporting
 from mopsus.cli.specs import load_specs
 
 if TYPE_CHECKING:
     from mopsus.interactive.outcome import Outcome
     from mopsus.interactive.setup import Setup, Watched
-    from mopsus.model import Diagnostic, MopsusError
+    from mopsus.model import Diagnostic, MopsusError, Unseen
     from mopsus.monitor.monitor import Stats
     from mopsus.report.summary import Debugged
 
@@ -131,10 +131,7 @@ def debug(
     for verdict in outcome.verdicts:
         reporting.report(verdict)
     session = Session(outcome, setup, time.perf_counter() - started)
-    reporting.finish(session, debugged=_debugged(outcome))
-    if session.interrupted:
-        return INTERRUPTED
-    return VIOLATED if any(verdict.violation for verdict in outcome.verdicts) else 0
+    return reporting.finish(session, debugged=_debugged(outcome))
 
 
 def _setup(
@@ -229,6 +226,7 @@ class Session:
     ignored: int = 0
     bad_rows: int = 0
     full: bool = False
+    unseen: Sequence[Unseen] = ()
     interrupted: bool = field(init=False)
     error: MopsusError | None = field(init=False)
     warnings: Sequence[Diagnostic] = field(init=False)

@@ -8,6 +8,9 @@ from typing import Annotated
 
 import typer
 
+from mopsus.cli.messages import CommandError
+from mopsus.model import Silence
+
 
 class TraceFormat(StrEnum):
     """The formats of a trace; the last two are of logs of components only."""
@@ -35,6 +38,14 @@ class WhenFull(StrEnum):
     GROW = "grow"
 
 
+def silence_of(strict: bool, allow_silent: bool, *, recorded: bool = False) -> Silence:
+    """What `--strict` and `--allow-silent` ask for together."""
+    if strict and allow_silent:
+        hint = "--strict fails for what --allow-silent accepts"
+        raise CommandError("--strict and --allow-silent exclude each other", hint=hint, code="CLI-005")
+    return Silence(recorded=recorded, strict=strict, allowed=allow_silent)
+
+
 ExtraSpecs = Annotated[
     list[Path] | None, typer.Option("--spec", "-s", help="A spec file, whatever its name ends in.", metavar="FILE")
 ]
@@ -46,6 +57,19 @@ BadRowPolicy = Annotated[
 ]
 MaxViolations = Annotated[
     int | None, typer.Option("--max-violations", help="Stop after this many violations.", min=1, metavar="N")
+]
+Strict = Annotated[
+    bool,
+    typer.Option(
+        "--strict", help="Fail with status 2 if any event of any spec never occurred, not only if it could not."
+    ),
+]
+AllowSilent = Annotated[
+    bool,
+    typer.Option(
+        "--allow-silent",
+        help="Accept what would otherwise be status 2: events that cannot occur here, and specs that saw nothing.",
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the report as JSON.")]
 Junit = Annotated[Path | None, typer.Option(help="Also write a JUnit XML report.", metavar="FILE")]

@@ -13,17 +13,16 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from mopsus.cli.reporting import INTERRUPTED, VIOLATED, Reporting
+from mopsus.cli.reporting import Reporting
 from mopsus.cli.sidecar import LastWord, Sidecar, Terms, start_sidecars
 from mopsus.events.component.outline.session import Session, is_running
 from mopsus.model import Diagnostic
+from mopsus.report.summary import INTERRUPTED
 
 if TYPE_CHECKING:
     from mopsus.events.weave.launch import Program
-    from mopsus.model import MopsusError, Verdict
+    from mopsus.model import Unseen, Verdict
     from mopsus.monitor.monitor import Stats
-
-BROKEN = 3
 
 
 @dataclass(slots=True)
@@ -36,31 +35,24 @@ class Outcome:
     elapsed_s: float
     interrupted: bool
     ignored: int = 0
-    error: MopsusError | None = None
     full: bool = False
+    unseen: Sequence[Unseen] = ()
+    error: Diagnostic | None = field(init=False)
     warnings: Sequence[Diagnostic] = field(init=False)
     sources: Sequence[str] = field(init=False)
     stats: Mapping[str, Any] = field(init=False)
     rows: int = field(init=False)
     bad_rows: int = field(init=False)
-    alive: bool = field(init=False)
-    """Did every monitor process live to see the end?"""
 
     def __post_init__(self) -> None:
         words = [each.last for each in self.sidecars if each.last is not None]
-        self.alive = len(words) == len(self.sidecars)
+        self.error = None if len(words) == len(self.sidecars) else _broken()
         first = self.sidecars[0].last or LastWord()
         self.sources = (self.program,)
         self.stats = _add_up([each.stats for each in words])
         self.rows = sum(stats.events for stats in self.stats.values())
         self.bad_rows = first.damaged
-        self.warnings = list(_warnings(first, self.alive))
-
-    def exit_status(self, fail_on_violation: bool, violations: int) -> int:
-        """That of the program; if it did well but shall fail, because of violations or of a monitor that is gone."""
-        if self.status or not fail_on_violation:
-            return self.status
-        return VIOLATED if violations else 0 if self.alive else BROKEN
+        self.warnings = list(_warnings(first))
 
 
 def watch_program(
@@ -174,11 +166,12 @@ def _passing_signals(process: subprocess.Popen[bytes]) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _warnings(last: LastWord, alive: bool) -> Iterator[Diagnostic]:
-    if not alive:
-        message = "the monitor process ended before the program did; what happened since was not checked"
-        hint = "the program was not disturbed; run it again to check all of it"
-        yield Diagnostic("OUTLINE-003", message, hint=hint, warning=True)
+def _broken() -> Diagnostic:
+    message = "the monitor process ended before the program did; what happened since was not checked"
+    return Diagnostic("OUTLINE-003", message, hint="the program was not disturbed; run it again to check all of it")
+
+
+def _warnings(last: LastWord) -> Iterator[Diagnostic]:
     if last.incomplete_count:
         named = _some(last.incomplete, last.incomplete_count)
         message = f"incomplete: {last.lost:,} events were lost; nothing is said of {named}"

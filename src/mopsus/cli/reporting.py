@@ -11,18 +11,17 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol
 
 from mopsus.model import MopsusError
+from mopsus.report.summary import HELD, LENIENT, VIOLATED, Summary, exit_status
 
 if TYPE_CHECKING:
     from mopsus.logics import CompiledSpec
-    from mopsus.model import Diagnostic, Machine, Spec, Verdict
+    from mopsus.model import Diagnostic, Machine, Silence, Spec, Unseen, Verdict
     from mopsus.monitor import Monitor
     from mopsus.monitor.monitor import OnVerdict
     from mopsus.report import Options, Reporter
     from mopsus.report.reporter import Destination
     from mopsus.report.summary import Debugged, Heard
     from mopsus.verdict import Endings
-
-VIOLATED, INTERRUPTED = 1, 130
 
 
 class Result(Protocol):
@@ -53,8 +52,12 @@ class Result(Protocol):
         """What there is to say about the run."""
 
     @property
-    def error(self) -> MopsusError | None:
-        """What stopped it."""
+    def unseen(self) -> Sequence[Unseen]:
+        """What it could not see, or never saw."""
+
+    @property
+    def error(self) -> MopsusError | Diagnostic | None:
+        """What stopped it, or how monitoring broke down."""
 
     @property
     def interrupted(self) -> bool:
@@ -85,8 +88,12 @@ class Reporting:
         allow_code: bool,
         at_end: bool = False,
         output: Destination | None = None,
+        silence: Silence = LENIENT,
     ) -> None:
         compiled, self._warnings = loaded
+        self._silence = silence
+        self.violations = 0
+        """How many were reported."""
         self.specs: list[Spec] = []
         self._compiled: dict[str, CompiledSpec] = {}
         self._machines: dict[tuple[str, str], Machine] = {}
@@ -140,14 +147,26 @@ class Reporting:
     def report(self, verdict: Verdict) -> None:
         """Tell every report. Verdicts of components that are judged where they run come from many threads."""
         with self._turn:
+            self.violations += verdict.violation
             for reporter in self._reporters:
                 reporter.add(verdict)
 
     def finish(
-        self, result: Result, heard: Heard | None = None, debugged: Debugged | None = None, suppressed: int = 0
-    ) -> None:
-        """Complete the reports; raises what stopped the run, if something did."""
-        from mopsus.report import RunStats, Summary
+        self,
+        result: Result,
+        heard: Heard | None = None,
+        debugged: Debugged | None = None,
+        suppressed: int = 0,
+        *,
+        program: int | None = None,
+        gate: bool = True,
+    ) -> int:
+        """Complete the reports, and give the exit status; raises what stopped the run, if something did.
+
+        If a `program` was run and ended with a status of its own, that is passed on. Without a `gate`, violations are
+        reported and no more.
+        """
+        from mopsus.report import RunStats
 
         stopped = result.error is not None or result.interrupted or result.full
         summary = Summary(
@@ -164,6 +183,8 @@ class Reporting:
             elapsed_s=result.elapsed_s,
             started=self._started,
             interrupted=result.interrupted,
+            unseen=tuple(result.unseen),
+            silence=self._silence,
             endings=None if self._endings is None or stopped else tuple(self._endings),
             suppressed=suppressed,
             heard=heard,
@@ -175,8 +196,11 @@ class Reporting:
                 reporter.finish(summary)
             except MopsusError as error:  # the other reports are wanted all the same
                 failures.append(error)
-        for failure in filter(None, (result.error, *failures)):
-            raise failure
+        for failure in (result.error, *failures):
+            if isinstance(failure, MopsusError):
+                raise failure
+        status = exit_status(summary, self.violations)
+        return program or (HELD if status == VIOLATED and not gate else status)
 
 
 def can_draw() -> bool:

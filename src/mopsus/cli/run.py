@@ -14,6 +14,7 @@ import typer
 
 from mopsus.cli.messages import CommandError
 from mopsus.cli.options import (
+    AllowSilent,
     AllowUnmonitorable,
     AtEnd,
     Contracts,
@@ -28,17 +29,19 @@ from mopsus.cli.options import (
     NoCode,
     Quiet,
     Sarif,
+    Strict,
     WhenFull,
     WhenFullOption,
+    silence_of,
 )
-from mopsus.cli.reporting import VIOLATED, Reporting
+from mopsus.cli.reporting import Reporting
 from mopsus.cli.specs import SPEC_HINT, SPEC_SUFFIXES, load_specs
 
 if TYPE_CHECKING:
     from mopsus.cli.children import Children, Outbox
     from mopsus.events.weave.launch import Program
     from mopsus.logics import CompiledSpec
-    from mopsus.model import Diagnostic, MopsusError, Spec, Verdict
+    from mopsus.model import Diagnostic, MopsusError, Spec, Unseen, Verdict
     from mopsus.monitor import Monitor
     from mopsus.monitor.monitor import Stats
 
@@ -62,6 +65,8 @@ def run(
         bool,
         typer.Option("--fail-on-violation", help="Exit with status 1 if the program did well, but violated a spec."),
     ] = False,
+    strict: Strict = False,
+    allow_silent: AllowSilent = False,
     history: History = 32,
     json: Json = False,
     output: Annotated[
@@ -127,6 +132,7 @@ def run(
         allow_code=not no_code,
         at_end=at_end,
         output=sys.stderr if output is None else output,
+        silence=silence_of(strict, allow_silent),
     )
     verdicts = Verdicts(reporting)
     if outline:
@@ -139,8 +145,7 @@ def run(
             Terms(when_full.value, groups=groups, monitors=monitors_count, envelopes=envelopes),
             verdicts.add,
         )
-        reporting.finish(outcome)
-        return outcome.exit_status(fail_on_violation, verdicts.violations)
+        return reporting.finish(outcome, program=outcome.status, gate=fail_on_violation)
     monitors = {each.name: reporting.open_monitor(each, verdicts.add) for each in reporting.specs}
 
     def open_contract(compiled: CompiledSpec) -> Monitor:
@@ -173,12 +178,11 @@ def run(
         from mopsus.events.weave.explain import explain
 
         print(explain(weaver), file=sys.stderr)
-    warnings = [*verdicts.switches.warnings(), *(() if elsewhere else _silent(monitors))]
-    watched = Watched(weaver.monitors, program.name, elapsed, ended.interrupted, elsewhere, warnings)
-    reporting.finish(watched, suppressed=verdicts.switches.suppressed.total())
-    if fail_on_violation and ended.status == 0 and verdicts.violations:
-        return VIOLATED
-    return ended.status
+    unseen = () if elsewhere else _silent(monitors)
+    warnings = [*verdicts.switches.warnings()]
+    watched = Watched(weaver.monitors, program.name, elapsed, ended.interrupted, elsewhere, warnings, unseen)
+    suppressed = verdicts.switches.suppressed.total()
+    return reporting.finish(watched, suppressed=suppressed, program=ended.status, gate=fail_on_violation)
 
 
 def split(
@@ -209,7 +213,7 @@ def program_of(words: Sequence[str], module: str | None) -> Program:
 
 
 class Verdicts:
-    """Passes verdicts on to the reports, but for those that are switched off, and counts violations."""
+    """Passes verdicts on to the reports, but for those that are switched off."""
 
     def __init__(self, reporting: Reporting) -> None:
         from mopsus.contracts import Switches, catalogue, read_settings
@@ -219,14 +223,12 @@ class Verdicts:
         self.switches = Switches(
             read_settings(Path.cwd()), lambda: {*catalogue(), *(spec.name for spec in reporting.specs)}
         )
-        self.violations = 0
 
     def add(self, verdict: Verdict) -> None:
         """Take a verdict."""
         if self._outbox is not None:
             self._outbox.add(verdict)
         elif (kept := self.switches(verdict)) is not None:
-            self.violations += kept.violation
             self._reporting.report(kept)
 
     def send(self, outbox: Outbox) -> None:
@@ -254,6 +256,7 @@ class Watched:
     elsewhere: int
     """Events in processes that the program has started."""
     warnings: Sequence[Diagnostic]
+    unseen: Sequence[Unseen]
     ignored: int = 0
     bad_rows: int = 0
     error: MopsusError | None = None
@@ -268,17 +271,16 @@ class Watched:
         self.rows = self.elsewhere + sum(stats.events for stats in self.stats.values())
 
 
-def _silent(monitors: Mapping[str, Monitor]) -> list[Diagnostic]:
+def _silent(monitors: Mapping[str, Monitor]) -> list[Unseen]:
     """That nothing was seen of some specs. Contracts are about what many programs do not do."""
     return [_nothing_seen(monitor.spec) for monitor in monitors.values() if not monitor.stats().events]
 
 
-def _nothing_seen(spec: Spec) -> Diagnostic:
-    from mopsus.model import Diagnostic
+def _nothing_seen(spec: Spec) -> Unseen:
+    from mopsus.model import Unseen
     from mopsus.spec.program import is_program
 
-    message = f"spec {spec.name}: none of its events ever occurred"
-    hint = "--explain-weaving says what was looked for"
-    if not any(is_program(event.pointcut) for event in spec.events):
-        hint = "none of them names a point of a program, such as call(Class.method)"
-    return Diagnostic("WEAVE-003", message, spec.span, hint=hint, warning=True)
+    if any(is_program(event.pointcut) for event in spec.events):
+        return Unseen(spec.name, hint="--explain-weaving says what was looked for", span=spec.span)
+    reason = "none of them names a point of a program, such as call(Class.method)"
+    return Unseen(spec.name, possible=False, reason=reason, span=spec.span)

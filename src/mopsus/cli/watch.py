@@ -29,6 +29,7 @@ from mopsus.cli.logs import (
 )
 from mopsus.cli.messages import CommandError
 from mopsus.cli.options import (
+    AllowSilent,
     AllowUnmonitorable,
     BadRowPolicy,
     BadRows,
@@ -42,9 +43,11 @@ from mopsus.cli.options import (
     NoCode,
     Quiet,
     Sarif,
+    Strict,
     TraceFormat,
+    silence_of,
 )
-from mopsus.cli.reporting import VIOLATED, Reporting
+from mopsus.cli.reporting import Reporting
 from mopsus.cli.specs import load_specs, sort_out
 
 if TYPE_CHECKING:
@@ -66,6 +69,8 @@ def watch(
     history: History = 32,
     bad_rows: BadRowPolicy = BadRows.STOP,
     max_violations: MaxViolations = None,
+    strict: Strict = False,
+    allow_silent: AllowSilent = False,
     json: Json = False,
     junit: Junit = None,
     sarif: Sarif = None,
@@ -87,7 +92,8 @@ def watch(
     its beginning, through rotation (it is renamed and a new one begun) and truncation, and need not be there yet.
     Ctrl-C ends it, as does SIGTERM; the reports are complete then.
 
-    Status 0: nothing violated. 1: violations found. 2: the specs or the log could not be used.
+    Status 0: nothing violated. 1: violations found. 2: the specs or the log could not be used, or a spec
+    can see nothing in it.
     """
     from mopsus.events.trace import watch as watch_trace
     from mopsus.report import Options
@@ -105,7 +111,8 @@ def watch(
         hint = "name the components that are there from the beginning; without them all must wait for the log's end"
         raise CommandError("--groups needs --root to follow a log", hint=hint, code="CLI-005")
     options = Options(history=history, quiet=quiet, live=True, find_lines=line_is_row if components else None)
-    run = Reporting(compiled, reports, options, json=json, allow_code=not no_code)
+    silence = silence_of(strict, allow_silent)
+    run = Reporting(compiled, reports, options, json=json, allow_code=not no_code, silence=silence)
     if sys.stderr.isatty() and not quiet:
         there = "" if log.exists() else ", which is not there yet"
         print(f"Watching {log}{there}. Ctrl-C ends it.", file=sys.stderr)
@@ -136,8 +143,7 @@ def watch(
                 open_monitor=run.open_monitor,
                 stop=stop,
             )
-    run.finish(result, heard_of(result) if components else None)
-    return VIOLATED if result.violations else 0
+    return run.finish(result, heard_of(result) if components else None)
 
 
 @contextmanager

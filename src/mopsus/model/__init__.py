@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         TimedMachine,
         TimedOperator,
     )
+    from mopsus.model.unseen import Silence, Unseen
     from mopsus.model.value import Address, ObjectRef, Scalar, Value
     from mopsus.model.verdict import Step, Verdict, WitnessEvent
 
@@ -84,6 +85,7 @@ __all__ = [
     "RewriteRule",
     "Scalar",
     "Severity",
+    "Silence",
     "Span",
     "Spec",
     "StackMachine",
@@ -95,6 +97,7 @@ __all__ = [
     "TimedOperator",
     "TraceError",
     "Unavailable",
+    "Unseen",
     "Value",
     "Variable",
     "Verdict",
@@ -117,6 +120,7 @@ if not TYPE_CHECKING:  # a type checker must see the names above, and no others
             "symbolic": "SymbolicMachine",
             "term": "Atom Pid Reference",
             "timed": "DISORDERED FormulaPart TIMED_VERDICTS TimedKind TimedMachine TimedOperator UNTIMED",
+            "unseen": "Silence Unseen",
             "value": "Address ObjectRef Scalar Value",
             "verdict": "Step Verdict WitnessEvent",
         },

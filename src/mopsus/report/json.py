@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from mopsus.model import Diagnostic, MopsusError, ObjectRef, Severity, Spec, Step, Value, Verdict, WitnessEvent
+from mopsus.model import Diagnostic, MopsusError, ObjectRef, Severity, Spec, Step, Unseen, Value, Verdict, WitnessEvent
 from mopsus.model.text import show_value
 from mopsus.report.output import Output
 from mopsus.report.reporter import Destination, Format, Options
@@ -73,6 +73,7 @@ class JsonReporter:
             "sources": [_text(source) for source in summary.sources],
             "started": summary.started.isoformat() if summary.started else None,
             "interrupted": summary.interrupted,
+            "unseen": [_json_unseen(unseen, refused=summary.silence.refuses(unseen)) for unseen in summary.unseen],
             "warnings": [_json_finding(warning) for warning in summary.warnings],
             "error": _json_finding(summary.error) if summary.error is not None else None,
         }
@@ -211,6 +212,17 @@ def _json_finding(finding: MopsusError | Diagnostic) -> dict[str, Any]:
         "file": _text(span.file) if span else None,
         "line": span.line if span else None,
         "column": span.column if span else None,
+    }
+
+
+def _json_unseen(unseen: Unseen, *, refused: bool) -> dict[str, Any]:
+    return {
+        "spec": _text(unseen.spec),
+        "event": None if unseen.event is None else _text(unseen.event),
+        "possible": unseen.possible,
+        "refused": refused,
+        "message": _text(unseen.message),
+        "hint": _text(unseen.hint),
     }
 
 

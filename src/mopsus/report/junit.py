@@ -16,7 +16,7 @@ def render_junit(groups: Groups, summary: Summary, options: Options) -> str:
     """The report: a suite per spec, a case per property, which fails if it was violated.
 
     A run that stopped early has one more suite, with an `error`, because no property can then
-    be said to have passed.
+    be said to have passed. So has one that could not see what its specs are about.
     """
     root = ElementTree.Element("testsuites", name="mopsus")
     for spec, properties in _suites(groups, summary).items():
@@ -26,6 +26,15 @@ def render_junit(groups: Groups, summary: Summary, options: Options) -> str:
         for name, found in properties.items():
             case = ElementTree.SubElement(suite, "testcase", classname=printable(spec), name=printable(name), time="0")
             _add_findings(case, found, summary.spec(spec).doc, options)
+        _count(suite)
+    for unseen in summary.refused:
+        suite = ElementTree.SubElement(root, "testsuite", name="mopsus")
+        about = "events" if unseen.event is None else unseen.event
+        case = ElementTree.SubElement(
+            suite, "testcase", classname=printable(unseen.spec), name=f"seen: {printable(about)}", time="0"
+        )
+        told = ElementTree.SubElement(case, "error", type="unseen", message=printable(unseen.message, 2000))
+        told.text = "\n".join(printable(text, 2000) for text in (unseen.message, unseen.hint) if text)
         _count(suite)
     if not summary.complete:
         suite = ElementTree.SubElement(root, "testsuite", name="mopsus")

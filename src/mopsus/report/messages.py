@@ -10,6 +10,11 @@ MESSAGES = {
     "REPORT-003": "An installed report format cannot be loaded, or is not a `mopsus.report.Format`.",
     "REPORT-004": "Whoever was reading the report closed the pipe before it was complete.",
     "REPORT-005": "A baseline file of accepted violations is missing, damaged, or of another version.",
+    "SEEN-001": "An event of a spec, or all of them, cannot occur in the inputs or in the program: what they name is "
+    "not there. The exit status is 2, unless --allow-silent is given.",
+    "SEEN-002": "None of a spec's events ever occurred, so nothing was checked. For recorded traces the exit status is "
+    "2, unless --allow-silent is given.",
+    "SEEN-003": "An event of a spec never occurred, and --strict was given, for which the exit status is 2.",
 }
 
 

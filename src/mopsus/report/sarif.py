@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from mopsus.model import Severity, Spec, Verdict, WitnessEvent
+from mopsus.model import MopsusError, Severity, Spec, Verdict, WitnessEvent
 from mopsus.model.text import STANDARD_INPUT, file_line, position, printable, short_path, show_binding, show_place
 from mopsus.report.reporter import Destination, Format, GroupedReporter, Options, Reporter
 from mopsus.report.summary import Summary, count, doc_link, finding_line
@@ -79,13 +79,20 @@ def _rule(spec: Spec, property_name: str, level: Severity) -> Json:
 
 def _invocation(summary: Summary) -> Json:
     notes = [
-        {"level": "warning", "message": {"text": finding_line(warning)}, "descriptor": {"id": warning.code}}
-        for warning in summary.warnings
+        {
+            "level": "warning" if notice.warning else "error",
+            "message": {"text": "\n".join(filter(None, (finding_line(notice), printable(notice.hint, 2000))))},
+            "descriptor": {"id": notice.code},
+        }
+        for notice in summary.notices
     ]
-    if summary.error is not None:
-        error = summary.error
+    error = summary.error
+    if isinstance(error, MopsusError):
         notes.append({"level": "error", "message": {"text": finding_line(error)}, "descriptor": {"id": error.code}})
-    invocation: Json = {"executionSuccessful": summary.complete, "toolExecutionNotifications": notes}
+    invocation: Json = {
+        "executionSuccessful": summary.complete and not summary.refused,
+        "toolExecutionNotifications": notes,
+    }
     if summary.started is not None:
         started = summary.started.astimezone(UTC)
         invocation["startTimeUtc"] = started.replace(tzinfo=None).isoformat(timespec="seconds") + "Z"

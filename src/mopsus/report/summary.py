@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from mopsus.model import Diagnostic, MopsusError, Severity, Spec
+from mopsus.model import Diagnostic, MopsusError, Severity, Silence, Spec, Unseen
 from mopsus.model.text import printable, short_path
 
 if TYPE_CHECKING:
@@ -17,7 +17,17 @@ if TYPE_CHECKING:
 RATED_S, RATED_EVENTS = 1.0, 10_000
 """A smaller run spends its time on starting up, so its rate would say nothing."""
 
+HELD, VIOLATED, UNUSABLE, BROKEN, INTERRUPTED = 0, 1, 2, 3, 130
+"""The exit status of whatever monitors: nothing violated; violations; the command, its input or a spec was wrong, or
+nothing could have been found; monitoring itself broke down; the user ended it."""
+
 PRESUMED = {True: "presumably true", False: "presumably false", None: "unknown"}
+
+NAMED = 3
+"""How many specs the summary line names."""
+
+LENIENT = Silence()
+"""What cannot occur is refused, and nothing else."""
 
 _LINK = re.compile(r"https?://[^\s<>\"']+[^\s<>\"'.,;:!?)]")
 
@@ -73,9 +83,14 @@ class Summary:
     sources: tuple[str, ...] = ()
     warnings: tuple[Diagnostic, ...] = ()
     error: MopsusError | Diagnostic | None = None
+    """A diagnostic says how monitoring broke down, an error what could not be used."""
     elapsed_s: float | None = None
     started: datetime | None = None
     interrupted: bool = False
+    unseen: tuple[Unseen, ...] = ()
+    """What the run could not see, or never saw."""
+    silence: Silence = LENIENT
+    """How that is taken."""
     suppressed: int = 0
     """Verdicts that comments or settings of the project have switched off."""
     endings: tuple[Ending, ...] | None = None
@@ -90,9 +105,40 @@ class Summary:
         """Did the run see all there was to see?"""
         return self.error is None and not self.interrupted
 
+    @property
+    def refused(self) -> tuple[Unseen, ...]:
+        """What was not seen and makes the run fail."""
+        return tuple(filter(self.silence.refuses, self.unseen))
+
+    @property
+    def notices(self) -> tuple[Diagnostic, ...]:
+        """What there is to say beside verdicts: how monitoring broke down, what was not seen, and warnings.
+
+        An error of what was given to the run is raised, and said by whoever takes it.
+        """
+        broken = (self.error,) if isinstance(self.error, Diagnostic) else ()
+        shown = filter(self.silence.shows, self.unseen)
+        return (*broken, *(_notice(each, self.silence) for each in shown), *self.warnings)
+
     def spec(self, name: str) -> Spec:
         """The spec of that name; a bare one if the run did not say."""
         return next((spec for spec in self.specs if spec.name == name), Spec(name))
+
+
+def _notice(unseen: Unseen, silence: Silence) -> Diagnostic:
+    code = "SEEN-001" if not unseen.possible else "SEEN-002" if unseen.event is None else "SEEN-003"
+    return Diagnostic(code, unseen.message, unseen.span, hint=unseen.hint, warning=not silence.refuses(unseen))
+
+
+def exit_status(summary: Summary, violations: int) -> int:
+    """What the run amounts to. A report that is incomplete or could not see still shows its violations."""
+    if summary.interrupted:
+        return INTERRUPTED
+    if isinstance(summary.error, Diagnostic):
+        return BROKEN
+    if summary.error is not None or summary.refused:
+        return UNUSABLE
+    return VIOLATED if violations else HELD
 
 
 def doc_link(spec: Spec) -> str | None:
@@ -122,6 +168,9 @@ def summary_line(summary: Summary, groups: Groups) -> str:
         parts.append(f"{stats.ignored:,} ignored")
     if stats.bad_rows:
         parts.append(f"{count(stats.bad_rows, 'bad row')} skipped")
+    if refused := list(dict.fromkeys(unseen.spec for unseen in summary.refused)):
+        more = f" and {len(refused) - NAMED:,} more" if len(refused) > NAMED else ""
+        parts.append(f"not seen: {', '.join(map(printable, refused[:NAMED]))}{more}")
     if summary.suppressed:
         parts.append(f"{summary.suppressed:,} suppressed")
     if rate := show_rate(summary):

@@ -59,16 +59,17 @@ class TerminalReporter:
                 self._show(_endings(summary.endings))
             if summary.debugged is not None and summary.debugged.reason:
                 self._output.write(_stop(summary.debugged))
-            self._show_warnings(summary)
-        if not options.quiet or self._groups.violations or not summary.complete:
+        self._show_notices(summary)
+        if not options.quiet or self._groups.violations or not summary.complete or summary.refused:
             self._output.write(summary_line(summary, self._groups) + "\n")
         self._output.commit()
 
-    def _show_warnings(self, summary: Summary) -> None:
-        if summary.warnings:
+    def _show_notices(self, summary: Summary) -> None:
+        notices = [each for each in summary.notices if not (self._options.quiet and each.warning)]
+        if notices:
             from mopsus.spec.diagnostics import render_all  # a spec's parser loads it anyway, a clean run need not
 
-            self._output.write(render_all(summary.warnings) + "\n\n")
+            self._output.write(render_all(notices) + "\n\n")
 
     def _show(self, parts: Iterator[RenderableType]) -> None:
         console = self._console()

@@ -9,6 +9,7 @@ import typer
 
 from mopsus.cli.messages import CommandError
 from mopsus.cli.options import (
+    AllowSilent,
     AllowUnmonitorable,
     ExtraSpecs,
     FirstMatch,
@@ -20,10 +21,12 @@ from mopsus.cli.options import (
     NoCode,
     Quiet,
     Sarif,
+    Strict,
     WhenFull,
     WhenFullOption,
+    silence_of,
 )
-from mopsus.cli.reporting import VIOLATED, Reporting
+from mopsus.cli.reporting import Reporting
 from mopsus.cli.specs import load_specs, sort_out
 
 
@@ -34,6 +37,8 @@ def attach(
     spec: ExtraSpecs = None,
     when_full: WhenFullOption = WhenFull.BLOCK,
     monitors: Monitors = 1,
+    strict: Strict = False,
+    allow_silent: AllowSilent = False,
     history: History = 32,
     json: Json = False,
     output: Annotated[
@@ -73,7 +78,7 @@ def attach(
         json=json,
         allow_code=not no_code,
         output=output,
+        silence=silence_of(strict, allow_silent),
     )
-    verdicts = Verdicts(reporting)
-    reporting.finish(watch_session(session, reporting, Terms(when_full.value, monitors=monitors), verdicts.add))
-    return VIOLATED if verdicts.violations else 0
+    terms = Terms(when_full.value, monitors=monitors)
+    return reporting.finish(watch_session(session, reporting, terms, Verdicts(reporting).add))

@@ -9,8 +9,21 @@ import typer
 
 from mopsus.cli.logs import Groups, LogOptions, Verbose, are_about_components, dispatching_for, heard_of, line_is_row
 from mopsus.cli.messages import CommandError
-from mopsus.cli.options import FirstMatch, History, Html, Json, Junit, MaxViolations, NoCode, Quiet, Sarif
-from mopsus.cli.reporting import VIOLATED, Reporting
+from mopsus.cli.options import (
+    AllowSilent,
+    FirstMatch,
+    History,
+    Html,
+    Json,
+    Junit,
+    MaxViolations,
+    NoCode,
+    Quiet,
+    Sarif,
+    Strict,
+    silence_of,
+)
+from mopsus.cli.reporting import Reporting
 from mopsus.cli.specs import load_specs
 
 
@@ -48,6 +61,8 @@ def erlang(
     verbose: Verbose = False,
     history: History = 32,
     max_violations: MaxViolations = None,
+    strict: Strict = False,
+    allow_silent: AllowSilent = False,
     json: Json = False,
     junit: Junit = None,
     sarif: Sarif = None,
@@ -81,7 +96,12 @@ def erlang(
         raise CommandError("no spec is about components", hint="give an `.hml` file", code="CLI-005")
     options = Options(history=history, quiet=quiet, live=True, find_lines=line_is_row)
     run = Reporting(
-        compiled, {"junit": junit, "sarif": sarif, "html": html}, options, json=json, allow_code=not no_code
+        compiled,
+        {"junit": junit, "sarif": sarif, "html": html},
+        options,
+        json=json,
+        allow_code=not no_code,
+        silence=silence_of(strict, allow_silent),
     )
     target = Target(node=node, cookie=cookie, roots=tuple(process or ()), entry=start, path=tuple(path or ()))
     with ErlangNode(target) as observed:
@@ -94,5 +114,4 @@ def erlang(
             dispatching=dispatching_for(log_options, json=json),
             max_violations=max_violations,
         )
-    run.finish(result, heard_of(result))
-    return VIOLATED if result.violations else 0
+    return run.finish(result, heard_of(result))

@@ -11,8 +11,21 @@ import typer
 
 from mopsus.cli.logs import Groups, LogOptions, NoForks, Verbose, are_about_components, dispatching_for, heard_of
 from mopsus.cli.messages import CommandError
-from mopsus.cli.options import FirstMatch, History, Html, Json, Junit, MaxViolations, NoCode, Quiet, Sarif
-from mopsus.cli.reporting import VIOLATED, Reporting
+from mopsus.cli.options import (
+    AllowSilent,
+    FirstMatch,
+    History,
+    Html,
+    Json,
+    Junit,
+    MaxViolations,
+    NoCode,
+    Quiet,
+    Sarif,
+    Strict,
+    silence_of,
+)
+from mopsus.cli.reporting import Reporting
 from mopsus.cli.specs import load_specs
 
 
@@ -27,6 +40,8 @@ def listen(
     verbose: Verbose = False,
     history: History = 32,
     max_violations: MaxViolations = None,
+    strict: Strict = False,
+    allow_silent: AllowSilent = False,
     json: Json = False,
     junit: Junit = None,
     sarif: Sarif = None,
@@ -57,6 +72,7 @@ def listen(
         Options(history=history, quiet=quiet, live=True),
         json=json,
         allow_code=not no_code,
+        silence=silence_of(strict, allow_silent),
     )
     try:
         listener = Listener(None if socket is None else str(socket), port, os.environ.get("MOPSUS_TOKEN"))
@@ -73,5 +89,4 @@ def listen(
             dispatching=dispatching_for(log_options, json=json),
             max_violations=max_violations,
         )
-    run.finish(result, heard_of(result))
-    return VIOLATED if result.violations else 0
+    return run.finish(result, heard_of(result))

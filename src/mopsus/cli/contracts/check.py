@@ -8,7 +8,7 @@ import typer
 
 from mopsus.cli.contracts.examples import Found, Outcome, try_out
 from mopsus.cli.options import Json
-from mopsus.cli.reporting import VIOLATED
+from mopsus.report.summary import VIOLATED
 
 
 def check(

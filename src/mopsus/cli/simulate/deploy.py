@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mopsus.cli.options import Json
-from mopsus.cli.reporting import VIOLATED
 from mopsus.cli.simulate.options import BusAddress
+from mopsus.report.summary import VIOLATED
 
 SHOWN = 10
 """How many observations that are missing are listed for people."""

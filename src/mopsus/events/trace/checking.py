@@ -18,7 +18,7 @@ from mopsus.events.trace.read import TraceReader
 from mopsus.events.trace.session import BadRows, Counts, OnVerdict, OpenMonitor, Session, TraceMonitor
 from mopsus.events.trace.sources import Format, Source, expand
 from mopsus.events.trace.tail import LogReader
-from mopsus.model import Diagnostic, Spec, TraceError, Verdict
+from mopsus.model import Diagnostic, Spec, TraceError, Unseen, Verdict
 
 HISTORY = 32
 
@@ -49,6 +49,8 @@ class CheckResult:
     bad: list[TraceError] = field(default_factory=list)
     """The first few of them."""
     warnings: list[Diagnostic] = field(default_factory=list)
+    unseen: list[Unseen] = field(default_factory=list)
+    """What it could not see, or never saw."""
     error: TraceError | None = None
     """What stopped the run early; everything before it was processed."""
     interrupted: bool = False
@@ -148,7 +150,7 @@ class FedSession(Protocol[Block]):
 
     def feed(self, block: Block, /) -> None: ...
 
-    def silences(self) -> Sequence[Diagnostic]: ...
+    def unseen(self) -> Sequence[Unseen]: ...
 
     def close(self) -> None: ...
 
@@ -230,7 +232,7 @@ class Run(Generic[Block]):
         outcome.stats = dict(session.stats)
         # A run that broke off says why it did; that an event might still have come is no news.
         if not self.broken_off:
-            outcome.warnings += session.silences()
+            outcome.unseen += session.unseen()
         outcome.warnings += warnings
         if outcome.bad_rows:
             outcome.warnings.append(_skipped(outcome))

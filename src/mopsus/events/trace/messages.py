@@ -10,7 +10,6 @@ MESSAGES = {
     "TRACE-003": "Reading this trace needs a package of the extra `trace`.",
     "TRACE-004": "The file is of a format that is not read.",
     "TRACE-005": "Specs of one run declare different types for the same column.",
-    "TRACE-006": "None of a spec's events occurred in the traces, so nothing was checked.",
     "TRACE-007": "A trace is empty.",
     "TRACE-008": "Column `time` holds no numbers, so verdicts have no time.",
     "TRACE-009": "Rows were left out because they were bad and `--bad-rows skip` was given.",

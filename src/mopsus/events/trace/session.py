@@ -18,7 +18,7 @@ from mopsus.events.trace.batches import ROW, TraceBatch, plain_batch
 from mopsus.events.trace.needs import EVENT, LOCATION, RELEASE, THREAD, TIME, needs_of
 from mopsus.events.trace.recognise import Recogniser, TraceEvent, rows_of
 from mopsus.events.trace.rows import Rows
-from mopsus.model import Diagnostic, Scalar, Spec, TraceError, Verdict
+from mopsus.model import Scalar, Spec, TraceError, Unseen, Verdict
 
 BadRows: TypeAlias = Literal["stop", "skip"]
 
@@ -146,17 +146,11 @@ class Session:
         """The counts of each spec."""
         return {watcher.spec.name: watcher.monitor.stats() for watcher in self.watchers}
 
-    def silences(self) -> list[Diagnostic]:
+    def unseen(self) -> list[Unseen]:
         """The specs none of whose events ever occurred."""
         shown = ", ".join(f"`{name}`" for name in self._names[:8]) + (", …" if len(self._names) > 8 else "")
         return [
-            Diagnostic(
-                "TRACE-006",
-                f"spec {watcher.spec.name}: none of its events ever occurred",
-                watcher.spec.span,
-                hint=f"the trace has {shown}" if shown else "",
-                warning=True,
-            )
+            Unseen(watcher.spec.name, reason=f"the trace has {shown}" if shown else "", span=watcher.spec.span)
             for watcher in self.watchers
             if not watcher.occurred()
         ]

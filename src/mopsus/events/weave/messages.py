@@ -5,5 +5,4 @@ from __future__ import annotations
 MESSAGES = {
     "WEAVE-001": "There is no program of that name that could be run.",
     "WEAVE-002": "What was given to be woven is no specification, or none that speaks of a running program.",
-    "WEAVE-003": "None of a spec's events occurred in the program, so nothing was checked.",
 }

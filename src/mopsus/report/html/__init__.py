@@ -63,6 +63,8 @@ def _text(text: str, limit: int = 2000) -> str:
 def _headline(groups: Groups, summary: Summary) -> str:
     if groups.violations:
         return count(groups.violations, "violation")
+    if summary.refused:
+        return "Not everything could be seen" if summary.stats.events else "Nothing was seen"
     return "No violations" if summary.complete else "No violations so far"
 
 
@@ -70,7 +72,7 @@ def _header(groups: Groups, summary: Summary) -> str:
     stats = summary.stats
     if groups.violations:
         mood, mark = "error", "✗"
-    elif summary.complete:
+    elif summary.complete and not summary.refused:
         mood, mark = "good", "✓"
     else:
         mood, mark = "warning", "!"
@@ -95,7 +97,9 @@ def _header(groups: Groups, summary: Summary) -> str:
 
 
 def _notices(summary: Summary) -> Iterable[str]:
-    findings: list[MopsusError | Diagnostic] = [*([summary.error] if summary.error else []), *summary.warnings]
+    findings: list[MopsusError | Diagnostic] = [*summary.notices]
+    if isinstance(summary.error, MopsusError):
+        findings.insert(0, summary.error)
     for finding in findings:
         kind = "warning" if isinstance(finding, Diagnostic) and finding.warning else "error"
         hint = f"<p>{_text(finding.hint)}</p>" if finding.hint else ""
@@ -235,6 +239,8 @@ def _specs(groups: Groups, summary: Summary) -> str:
         by_severity = counts.setdefault((group.key.spec, group.key.property), {})
         by_severity[group.severity] = by_severity.get(group.severity, 0) + group.count
     passed = f'<b class="chip good">{"ok" if summary.complete else "ok so far"}</b>'
+    unseen = '<b class="chip warning">not seen</b>'
+    blind = {each.spec for each in summary.refused}
     rows = []
     for spec in summary.specs:
         for prop in spec.properties:
@@ -246,7 +252,7 @@ def _specs(groups: Groups, summary: Summary) -> str:
             )
             rows.append(
                 f"<tr><td><b>{_text(spec.name)}</b><i>/{_text(prop.name)}</i></td><td>{_text(prop.logic)}</td>"
-                f"<td>{_formula(prop)}</td><td>{chips or passed}</td></tr>"
+                f"<td>{_formula(prop)}</td><td>{chips or (unseen if spec.name in blind else passed)}</td></tr>"
             )
     if not rows:
         return ""

@@ -157,10 +157,10 @@ def test_a_killed_monitor_process_takes_only_its_own_components(folder):
     kill(monitors[-1])
     (folder / "go on").touch()
     out, err = command.communicate(timeout=30)
-    assert (command.returncode, out) == (0, "done\n"), err
+    assert (command.returncode, out) == (3, "done\n"), err
     found = report(folder)
     assert verdicts(found) == {("waiting", "worker", "rejection"): 4}
-    assert "OUTLINE-003" in [each["code"] for each in found["warnings"]]
+    assert found["error"]["code"] == "OUTLINE-003"
 
 
 def test_the_first_monitor_process_killed_ends_the_others(folder):
@@ -173,7 +173,7 @@ def test_the_first_monitor_process_killed_ends_the_others(folder):
     eventually(lambda: not [pid for pid in children(command.pid) if pid in monitors])
     (folder / "go on").touch()
     out, err = command.communicate(timeout=30)
-    assert (command.returncode, out) == (0, "done\n"), err
+    assert (command.returncode, out) == (3, "done\n"), err
     assert "OUTLINE-003" in err
 
 

@@ -9,7 +9,6 @@ MESSAGES = {
     "meaning. The place and what was expected are in the message.",
     "LOG-002": "A value cannot be written to a log in this format.",
     "LOG-003": "A format string does not say where in a line the message stands.",
-    "LOG-004": "No component in the logs does what a spec is about, so nothing was checked against it.",
     "LOG-005": "A log was replaced or truncated while it was followed. Reading goes on at its new beginning.",
     "LOG-006": "Events of some components reached no monitor, because these components did not become known, or were "
     "over.",

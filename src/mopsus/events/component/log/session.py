@@ -17,7 +17,7 @@ from mopsus.events.component.log.read import LogBlock
 from mopsus.events.component.log.undecided import Undecided
 from mopsus.events.component.occurrence import Function, Occurrence
 from mopsus.events.trace.session import Counts, OnVerdict
-from mopsus.model import Diagnostic, Spec, Verdict
+from mopsus.model import Spec, Unseen, Verdict
 from mopsus.model.term import Pid
 from mopsus.monitor import Monitor
 from mopsus.spec.component import is_hml
@@ -174,15 +174,14 @@ class ComponentSession:
         """By spec and property, how many components it is about have no final verdict."""
         return {each.spec.name: dict(each.undecided.count()) for each in self.watched if each.undecided is not None}
 
-    def silences(self) -> list[Diagnostic]:
+    def unseen(self) -> list[Unseen]:
         """The specs that have heard of nothing."""
         return [
-            Diagnostic(
-                "LOG-004",
-                f"spec {each.spec.name}: no component does what it is about",
-                each.spec.span,
+            Unseen(
+                each.spec.name,
+                reason="no component does what it is about",
                 hint="look at the modules and functions in the lines of `fork` and `init`",
-                warning=True,
+                span=each.spec.span,
             )
             for each in self.watched
             if not any(each.monitor.stats().seen.values())

@@ -1,0 +1,63 @@
+"""Stage 0: what a run could not see, or never saw, and how that is taken.
+
+"Nothing found" must not look like "nothing seen".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mopsus.model.errors import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """An event of a spec, or all of them, that a run could not see, or never saw.
+
+    What is not `possible` could not have occurred in these inputs or in this program, whatever happened. Anything else
+    could have, but never did.
+    """
+
+    spec: str
+    event: str | None = None
+    """None: none of the spec's events."""
+    possible: bool = True
+    reason: str = ""
+    """What was found instead."""
+    hint: str = ""
+    span: Span | None = None
+
+    @property
+    def message(self) -> str:
+        """A sentence: which spec, which event, and why."""
+        what = "none of its events" if self.event is None else f"event `{self.event}`"
+        verb = ("ever" if self.event is None else "never") + " occurred" if self.possible else "can occur"
+        if not self.possible and self.event is not None:
+            verb = "cannot occur"
+        return f"spec {self.spec}: {what} {verb}{f': {self.reason}' if self.reason else ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """How a run takes what it did not see.
+
+    What cannot occur is refused. So is, in a recorded trace, a spec none of whose events occurred: it was checked
+    against nothing. A program may well not do what a spec is about, which is said and no more.
+    """
+
+    recorded: bool = False
+    """Are the inputs recorded, and therefore complete?"""
+    strict: bool = False
+    """Every event of every spec must have occurred."""
+    allowed: bool = False
+    """Nothing is refused."""
+
+    def refuses(self, unseen: Unseen) -> bool:
+        """Must the run fail for it?"""
+        if self.allowed:
+            return False
+        return self.strict or not unseen.possible or (self.recorded and unseen.event is None)
+
+    def shows(self, unseen: Unseen) -> bool:
+        """Is it worth a reader's time? That some event of a spec did not occur mostly is not."""
+        return self.refuses(unseen) or not unseen.possible or unseen.event is None
