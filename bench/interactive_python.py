@@ -21,10 +21,11 @@ CALLS = 1_000_000
 SLOW = 20
 """The slow sides are given that many times fewer calls."""
 ROUNDS = 5
-SIDES = ("plain", "empty", "monitored", "scenario", "session", "breakpoint")
+SIDES = ("plain", "empty", "monitored", "guard", "forgetful", "spellings", "scenario", "session", "breakpoint")
 SLOW_SIDES = ("session", "breakpoint")
 GOAL = Goal("≤", 3.0)
 SCENARIO_GOAL = Goal("≤", 1000.0, "ours")
+GUARD_GOAL = Goal("≤", 600.0, "ours")
 
 PROGRAM = """\
 import bdb
@@ -32,6 +33,8 @@ import sys
 import time
 
 class Thing:
+    size = 1
+
     def first(self):
         pass
 
@@ -102,6 +105,30 @@ state odd accepting {
 state wrong non-accepting
 """
 
+GUARD = """\
+slice on t
+initialization { total = 0 }
+state init accepting {
+    transition { event Thing.first(self as t, size) { return size > 0 } success { total += size } init failure wrong }
+    transition { event Thing.second(self as t, size) { return size > 0 } success { total += size } init failure wrong }
+}
+state wrong non-accepting
+"""
+
+SPELLINGS = """\
+slice on t
+initialization { total = 0 }
+state init accepting {
+    transition { event Thing.first(self as t, size) { return size > 0 } success { total += size } odd }
+    transition { event Thing.second(self as t, size) { return size > 0 } success { total += size } odd }
+}
+state odd accepting {
+    transition { event Thing.first(self as t, size : int) { return size > 0 } success { total += 1 } init }
+    transition { event Thing.second(self as t, size : int) { return size > 0 } success { total += 1 } init }
+}
+state wrong non-accepting
+"""
+
 SCENARIO = "on entering non-accepting state { suspend_execution() }\n"
 
 
@@ -123,7 +150,17 @@ def _rows(python: str, calls: int) -> list[Row]:
     empty = ("empty", f"an empty callback {plain}")
     cases = {
         "monitored": ("a call that a quiet property watches", empty, GOAL),
-        "scenario": ("the same, with a scenario for states that it does not come to", empty, SCENARIO_GOAL),
+        "guard": (
+            "the same, with a guard and a block, and a witness of what it carries",
+            ("forgetful", "the same without a witness (`--history 0`)"),
+            GUARD_GOAL,
+        ),
+        "spellings": (
+            "the same, with two events there, of which one is needed at a time",
+            ("guard", "with one event"),
+            None,
+        ),
+        "scenario": ("the first, with a scenario for states that it does not come to", empty, SCENARIO_GOAL),
         "session": (
             "the same, each event told to the session",
             ("breakpoint", f"a breakpoint with a condition {plain}"),
@@ -147,12 +184,16 @@ def _rows(python: str, calls: int) -> list[Row]:
 def _measure(python: str, folder: Path, side: str, calls: int) -> float:
     """The time of a call, as the program itself measures it."""
     files = {"program.py": PROGRAM, "turns.mop": PROPERTY, "turns.prop": STATES, "wrong.scn": SCENARIO}
+    files |= {"guard.prop": GUARD, "spellings.prop": SPELLINGS}
     for name, text in files.items():
         (folder / name).write_text(text)
     debug = [python, "-m", "mopsus", "debug", "--batch", "-q", "--prop"]
     with_scenario = [*debug, f"{folder / 'turns.prop'},quiet", "--scenario", str(folder / "wrong.scn")]
     command = {
         "monitored": [*debug, f"{folder / 'turns.mop'},quiet"],
+        "guard": [*debug, f"{folder / 'guard.prop'},quiet"],
+        "forgetful": [*debug, f"{folder / 'guard.prop'},quiet", "--history", "0"],
+        "spellings": [*debug, f"{folder / 'spellings.prop'},quiet"],
         "scenario": with_scenario,
         "session": [*with_scenario, "--no-hooks"],
     }.get(side, [python])

@@ -25,6 +25,7 @@
 #include <utility>
 #include <vector>
 
+#include "carried.hpp"
 #include "saved_error.hpp"
 #include "taps.hpp"
 
@@ -33,6 +34,7 @@ namespace mopsus::python {
 namespace {
 
 constexpr std::size_t kMost = 16;  // values of all events of some code at one moment
+constexpr std::size_t kMostEvents = 64;
 constexpr int kResult = -1;
 
 enum class Done { Yes, Failed, No };  // No: somebody else must do it, and nothing has been done
@@ -81,11 +83,31 @@ struct Feed {
     std::vector<Source> sources;
     PyMonitor* monitor = nullptr;  // if it is an event of one
     std::uint32_t place = 0;       // where it comes from, as the monitor knows it; 0: the line that runs then
+    // By property, the states that need the event. Looked at if the monitor has several events at the same moment: what
+    // one of them makes needed waits for the next time.
+    std::vector<std::vector<bool>> needs;
+    bool chosen = false;
+
+    bool is_needed() const {
+        const std::vector<std::vector<bool>> occupied = monitor->core().engine().occupied();
+        for (std::size_t k = 0; k < std::min(occupied.size(), needs.size()); ++k)
+            for (std::size_t state = 0; state < std::min(occupied[k].size(), needs[k].size()); ++state)
+                if (occupied[k][state] && needs[k][state]) return true;
+        return occupied.empty();
+    }
 };
 
 struct Fed {
     std::vector<Feed> before, after;
 };
+
+// A bit for each event that is to be sent; there is room for as many.
+std::uint64_t wanted_of(const std::vector<Feed>& feeds) {
+    std::uint64_t wanted = ~std::uint64_t{0};
+    for (std::size_t k = 0; k < feeds.size(); ++k)
+        if (feeds[k].chosen && !feeds[k].is_needed()) wanted &= ~(std::uint64_t{1} << k);
+    return wanted;
+}
 
 // The values of events, until they are sent.
 class Values {
@@ -221,6 +243,7 @@ const Known& find(Gate* gate, PyObject* code) {
 void forget_recent(Gate* gate) { std::fill(std::begin(gate->recent), std::end(gate->recent), Recent{}); }
 
 std::int64_t remember(const Feed& feed, PyObject* const* values) {
+    if (is_carrier(feed.remember.get())) return carry(feed.remember.get(), values, feed.sources.size());
     const SavedError saved;
     const Owned number(PyObject_Vectorcall(feed.remember.get(), values, feed.sources.size(), nullptr));
     const long long found = number ? PyLong_AsLongLong(number.get()) : 0;
@@ -249,8 +272,10 @@ bool send(const Feed& feed, PyObject* const* values, double began) {
 
 bool Values::send(const std::vector<Feed>& feeds, double began) const {
     PyObject* const* at = values_.data();
+    std::uint64_t wanted = wanted_of(feeds);
     for (const Feed& feed : feeds) {
-        if (!python::send(feed, at, began)) return false;
+        if ((wanted & 1) != 0 && !python::send(feed, at, began)) return false;
+        wanted >>= 1;
         at += feed.sources.size();
     }
     return true;
@@ -455,14 +480,35 @@ PyObject* uninstall(PyObject*, PyObject*) {
 
 // ---- which code ----
 
+// By property, a byte for each state: does it need the event?
+bool read_needs(Feed& feed, PyObject* given) {
+    for (Py_ssize_t k = 0; given != Py_None && k < PyTuple_GET_SIZE(given); ++k) {
+        char* states = nullptr;
+        Py_ssize_t count = 0;
+        if (PyBytes_AsStringAndSize(PyTuple_GET_ITEM(given, k), &states, &count) != 0) return false;
+        feed.needs.emplace_back(states, states + count);
+    }
+    return true;
+}
+
+// Of a monitor that has several events here, only those are sent that it needs at that moment.
+void choose(std::vector<Feed>& feeds) {
+    for (Feed& feed : feeds) {
+        const auto same = [&](const Feed& other) { return other.monitor == feed.monitor; };
+        feed.chosen = !feed.needs.empty() && feed.monitor != nullptr && std::count_if(feeds.begin(), feeds.end(), same) > 1;
+    }
+}
+
 bool read(std::vector<Feed>& feeds, PyObject* given) {
     const Owned items(PySequence_Fast(given, "events are a sequence"));
     if (!items) return false;
     std::size_t count = 0;
     for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(items.get()); ++k) {
-        PyObject *emit = nullptr, *sources = nullptr, *name = nullptr, *remember = nullptr;
-        if (!PyArg_ParseTuple(PySequence_Fast_GET_ITEM(items.get(), k), "OO!OO", &emit, &PyTuple_Type, &sources, &name, &remember)) return false;
+        PyObject *emit = nullptr, *sources = nullptr, *name = nullptr, *remember = nullptr, *needs = nullptr;
+        if (!PyArg_ParseTuple(PySequence_Fast_GET_ITEM(items.get(), k), "OO!OOO", &emit, &PyTuple_Type, &sources, &name, &remember, &needs))
+            return false;
         Feed feed;
+        if (!read_needs(feed, needs)) return false;
         if (remember != Py_None) feed.remember = Owned(Py_NewRef(remember));
         feed.emit = Owned(Py_NewRef(emit));
         feed.name = Owned(Py_NewRef(name));
@@ -478,8 +524,10 @@ bool read(std::vector<Feed>& feeds, PyObject* given) {
         count += feed.sources.size();
         feeds.push_back(std::move(feed));
     }
+    choose(feeds);
+    if (feeds.size() > kMostEvents) PyErr_Format(PyExc_ValueError, "some code has at most %zu events", kMostEvents);
     if (count > kMost) PyErr_Format(PyExc_ValueError, "events of some code have at most %zu values", kMost);
-    return count <= kMost;
+    return feeds.size() <= kMostEvents && count <= kMost;
 }
 
 // What is known of some code, to be changed.

@@ -9,6 +9,7 @@
 
 #include "accessor.hpp"
 #include "advice.hpp"
+#include "carried.hpp"
 #include "classes.hpp"
 #include "columns.hpp"
 #include "component.hpp"
@@ -371,7 +372,7 @@ NB_MODULE(_core, module) {
     nb::set_leak_warnings(false);
     if (!prepare_conversion() || !prepare_terms() || !prepare_watching()) raise_python();
     for (const auto prepare : {prepare_emitters, prepare_classes, prepare_stand_ins, prepare_advice, prepare_accessors, prepare_sites,
-                               prepare_components, prepare_mail, prepare_gates})
+                               prepare_components, prepare_mail, prepare_carried, prepare_gates})
         if (!prepare(module.ptr())) raise_python();
     module.def(
         "use_errors",

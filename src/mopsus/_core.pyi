@@ -266,7 +266,25 @@ class Prepared:
 def replay(monitor: Monitor, prepared: Prepared, times: int) -> None: ...
 
 _Source: TypeAlias = tuple[int, tuple[str, ...], Callable[[Any], object] | None, bool]
-_Fed: TypeAlias = tuple[Callable[..., object], tuple[_Source, ...], object, Callable[..., int] | None]
+_Fed: TypeAlias = tuple[
+    Callable[..., object], tuple[_Source, ...], object, Callable[..., int] | None, tuple[bytes, ...] | None
+]
+
+class Carried:
+    """What the last events carried, by their numbers."""
+
+    count: int
+    def __new__(cls, limit: int, /) -> Carried: ...
+    def add(self, record: object, /) -> int: ...
+    def skip(self, count: int, /) -> None: ...
+    def at(self, number: int, /) -> object: ...
+
+class Carrier:
+    """Keeps what events of one kind carry; called with their values, it gives the number of the event."""
+
+    addresses: int
+    def __new__(cls, carried: Carried, kind: object, parameters: int, address: type, /) -> Carrier: ...
+    def __call__(self, *values: object) -> int: ...
 
 class Gate:
     began: float

@@ -59,6 +59,9 @@ class Feed:
     """Its number among those of the monitor."""
     stepped: Stepped | None
     """The monitor, if it can be stepped elsewhere."""
+    needed: tuple[bytes, ...] | None
+    """By property, a byte for each state that tells whether the event is needed there; None if that is not said by
+    states."""
 
 
 Read = Callable[[Reading], object]
@@ -95,6 +98,9 @@ class Debugger(ABC):
     """Of expressions: `c` for whatever GDB reads, `python`."""
     holds_session = False
     """Does the session live in the process of the program? Then it is saved with it, and goes back with it."""
+
+    feeds_choices = False
+    """Where a monitor has several events at one place, does it feed those that are needed at that moment?"""
 
     # ---- points
 

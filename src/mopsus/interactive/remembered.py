@@ -8,17 +8,16 @@ came.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
+from mopsus import _core
 from mopsus.model import Address, Verdict, WitnessEvent
 from mopsus.model.value import Scalar
 
 LIMIT = 10_000
 """Events whose values are remembered."""
-_SCALARS = (int, float, bool, str, bytes, type(None))
 
 
 class Carried(NamedTuple):
@@ -32,36 +31,41 @@ class Remembered:
     """What the last events of a monitor carried, and which of its parameters are addresses."""
 
     def __init__(self) -> None:
-        self._count = 0
-        self._last: deque[Carried] = deque(maxlen=LIMIT)
-        self._addresses: set[str] = set()
+        self._last = _core.Carried(LIMIT)
+        self._carriers: dict[tuple[tuple[str, ...], int], _core.Carrier] = {}
+        self._told: set[str] = set()
+        """Parameters that were addresses in events that came as a whole."""
+
+    def carrier(self, names: Sequence[str], parameters: int) -> _core.Carrier:
+        """Takes events with these names, so many of them parameters: called with their values, gives the number."""
+        kind = tuple(names), parameters
+        if kind not in self._carriers:
+            self._carriers[kind] = _core.Carrier(self._last, kind, parameters, Address)
+        return self._carriers[kind]
 
     def add(self, names: Sequence[str], values: Sequence[object], parameters: int) -> int:
         """One more event, with the values of so many parameters and of fields behind them; its number."""
-        self._count += 1
-        named = list(zip(names, values, strict=True))
-        addresses = frozenset(name for name, value in named[:parameters] if isinstance(value, Address))
-        fields = {name: value for name, value in named[parameters:] if isinstance(value, _SCALARS)}
-        self._last.append(Carried(addresses, fields))
-        self._addresses |= addresses
-        return self._count
+        return self.carrier(names, parameters)(*values)
 
     @property
     def next(self) -> int:
         """The number of the next event."""
-        return self._count + 1
+        return self._last.count + 1
 
     def add_many(self, count: int, last: Iterable[Carried], addresses: Iterable[str]) -> None:
         """So many more events; the last of them carried this, and these parameters were addresses in some."""
-        self._count += count
-        self._last.extend(last)
-        self._addresses.update(addresses)
+        records = list(last)
+        self._last.skip(count - len(records))
+        for record in records:
+            self._last.add(record)
+        self._told.update(addresses)
 
     def complete(self, verdict: Verdict) -> Verdict:
         """The verdict with the fields of its witness, and without the numbers, which mean nothing to others. What it is
         about is an address if it was one in the last event that tells."""
         told = {name: name in self._carried(event).addresses for event in verdict.witness for name in event.binding}
-        addresses = {name for name in verdict.binding if told.get(name, name in self._addresses)}
+        known = self._addresses
+        addresses = {name for name in verdict.binding if told.get(name, name in known)}
         witness = tuple(map(self._complete, verdict.witness))
         return replace(verdict, binding=_shown(verdict.binding, addresses), witness=witness, row=None)
 
@@ -73,9 +77,29 @@ class Remembered:
         carried = self._carried(event)
         return replace(event, binding={**_shown(event.binding, carried.addresses), **carried.fields}, row=None)
 
+    @property
+    def _addresses(self) -> frozenset[str]:
+        """The parameters that were addresses in some event."""
+        return frozenset(self._told).union(
+            *(
+                {name for bit, name in enumerate(names) if carrier.addresses >> bit & 1}
+                for (names, _), carrier in self._carriers.items()
+            )
+        )
+
     def _carried(self, event: WitnessEvent) -> Carried:
-        back = self._count - (event.row or 0)
-        return self._last[-1 - back] if back < len(self._last) else Carried(frozenset(self._addresses), {})
+        record = self._last.at(event.row or 0)
+        if record is None:
+            return Carried(self._addresses, {})
+        return record if isinstance(record, Carried) else _carried(cast(tuple[Any, ...], record))
+
+
+def _carried(record: tuple[Any, ...]) -> Carried:
+    """What a carrier kept."""
+    (names, parameters), *kept = record
+    addresses = frozenset(name for name, is_address in zip(names, kept[:parameters], strict=False) if is_address)
+    fields = zip(names[parameters:], kept[parameters:], strict=True)
+    return Carried(addresses, {name: value for name, value in fields if value is not ...})
 
 
 def _shown(binding: Mapping[str, Any], addresses: Collection[str]) -> dict[str, Any]:

@@ -530,11 +530,14 @@ class Session(Voice):
         """The events at a place, if there is nothing else to it."""
         here = [watch for watch in self.watches if place in watch.places]
         others = (watch.scenario for watch in self.watches if watch.scenario is not None)
-        if any(not watch.fed or place in watch.crowded for watch in here) or any(
+        if any(not watch.fed or (place in watch.crowded and not self._chooses(watch)) for watch in here) or any(
             point.place == place for scenario in others for point in scenario.points
         ):
             return []
         return [each for watch in here for each in watch.feeds(place)]
+
+    def _chooses(self, watch: Watch) -> bool:
+        return self.debugger.feeds_choices and watch.needs_by_state
 
     def _refused(self, place: Place, error: PlaceError) -> None:
         if place not in self._wrong:  # otherwise it was told at the start

@@ -195,14 +195,26 @@ class Watch:
     def feeds(self, place: Place) -> list[Feed]:
         """The events at a place as calls."""
         return [
-            Feed(self.monitor.event(each.event), each.readings, self._remembering(each), each.number, self.stepped)
+            Feed(
+                self.monitor.event(each.event),
+                each.readings,
+                self._remembering(each),
+                each.number,
+                self.stepped,
+                self.monitor.needed_in(each.event),
+            )
             for each in self._at.get(place, ())
         ]
+
+    @property
+    def needs_by_state(self) -> bool:
+        """Is it told quickly, by the states that its instances are in, which events it needs?"""
+        return all(isinstance(machine, GuardedMachine) for machine in self._compiled.machines)
 
     def _remembering(self, arrival: Arrival) -> Callable[..., int] | None:
         if len(arrival.names) == arrival.slicing:
             return None
-        return lambda *values: self._remembered.add(arrival.names, values, arrival.slicing)
+        return self._remembered.carrier(arrival.names, arrival.slicing)
 
     @cached_property
     def stepped(self) -> Steps | None:

@@ -323,6 +323,11 @@ class Monitor:
         changed."""
         return self._needs.of(self._core.occupied())
 
+    def needed_in(self, event: str) -> tuple[bytes, ...] | None:
+        """By property, a byte for each state that tells whether the event can matter there; None if that is not said by
+        states."""
+        return self._needs.states_of(event)
+
     def slices(self) -> list[Slice]:
         """Every slice, in the order in which they were made; of other machines, the instances that can still report."""
         return self._reader().slices()

@@ -148,6 +148,12 @@ class Needs:
             self._known[occupied] = found
         return found
 
+    def states_of(self, event: str) -> tuple[bytes, ...] | None:
+        """By property, a byte for each state that tells whether the event matters there; None if states do not tell."""
+        if not self._by_state or event in self._always:
+            return None
+        return tuple(bytes(event in events for events in by_state) for by_state in self._by_state)
+
 
 def _heeded(machine: TableMachine, state: int) -> frozenset[str]:
     """The events that change a state, or that are reported there."""

@@ -220,6 +220,28 @@ def test_the_developer_is_told_which_events_are_stepped_inside_and_why_others_ar
     assert "monitor #1 watched: the program stops for each event: it says what happens at each" in done.stdout
 
 
+SPELLINGS = """\
+state init accepting {
+    transition { event turn(x) { return x < 9 } success odd failure over }
+    transition { event stop(x) success over }
+}
+state odd accepting {
+    transition { event turn(x : int) { return x < 9 } success init failure over }
+    transition { event stop(x : int) success over }
+}
+state over non-accepting
+"""
+
+
+def test_two_spellings_of_an_event_are_stepped_inside_and_one_call_is_one_step(tmp_path: Path) -> None:
+    runs = [debug(tmp_path, HOT, SPELLINGS, options=options) for options in ((), ("--no-hooks",))]
+    assert seen(runs[0])[2:5] == seen(runs[1])[2:5]
+    witness = runs[0].report["verdicts"][0]["witness"]
+    assert [event["event"] for event in witness[-4:]] == ["turn_2", "turn", "turn_2", "stop"]
+    hooks = debug(tmp_path, HOT, SPELLINGS, commands="verde hooks\n")
+    assert "turn: stepped inside of the program" in hooks.stdout
+
+
 INTERRUPTED = """\
 import os, signal
 

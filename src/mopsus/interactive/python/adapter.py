@@ -72,6 +72,7 @@ class PythonDebugger(Debugger):
 
     language = "python"
     holds_session = True
+    feeds_choices = True
 
     def __init__(
         self,

@@ -15,16 +15,16 @@ from mopsus.interactive.python.values import RECEIVERS, TYPES, parameters
 from mopsus.model import Place, Reading, ReadingKind
 
 RESULT = -1
-MOST = 16
-"""Values that the core takes at one moment."""
+MOST, MOST_EVENTS = 16, 64
+"""Values that the core takes at one moment, and events that it sends then."""
 
 Source = tuple[int, tuple[str, ...], Callable[[Any], object] | None, bool]
 """The number of an argument or `RESULT`, the attributes that lead from it to the value, what that is converted to, and
 whether a cell has the argument, because inner functions use it, too."""
 Taken = tuple[Place, tuple[Reading, ...]]
 """What some values are to us."""
-Straight = tuple[Callable[..., object], tuple[Source, ...], Taken, Callable[..., int] | None]
-"""An event: what is called, with what, what that is, and who remembers it."""
+Straight = tuple[Callable[..., object], tuple[Source, ...], Taken, Callable[..., int] | None, tuple[bytes, ...] | None]
+"""An event: what is called, with what, what that is, who remembers it, and in which states it is needed."""
 
 
 class DetourError(Exception):
@@ -34,7 +34,13 @@ class DetourError(Exception):
 def straight_events(place: Place, feeds: Sequence[Feed], code: CodeType) -> list[Straight]:
     """The events at a place, for the core. `DetourError` if it cannot send them."""
     return [
-        (feed.send, tuple(_source(each, code) for each in feed.readings), (place, tuple(feed.readings)), feed.remember)
+        (
+            feed.send,
+            tuple(_source(each, code) for each in feed.readings),
+            (place, tuple(feed.readings)),
+            feed.remember,
+            feed.needed,
+        )
         for feed in feeds
     ]
 
@@ -43,6 +49,8 @@ def check_count(events: Sequence[Straight]) -> None:
     """`DetourError` if these are too many for one moment."""
     if sum(len(sources) for _, sources, *_ in events) > MOST:
         raise DetourError(f"its events have more than {MOST} values")
+    if len(events) > MOST_EVENTS:
+        raise DetourError(f"it has more than {MOST_EVENTS} events")
 
 
 def _source(reading: Reading, code: CodeType) -> Source:
