@@ -206,12 +206,32 @@ nb::dict stats(PyMonitor& self) {
     return result;
 }
 
-// Of each: its values, how to read them (see `PyMonitor::to_python`), their serial numbers, and its states.
-nb::list instances(PyMonitor& self) {
+// The row of the last event that an instance remembers, where so many instances remember no later one.
+std::int64_t last_row_of(PyMonitor& self, std::size_t most) {
+    std::vector<std::int64_t> rows;
+    self.core().each_engine([&](Engine& engine) {
+        engine.each_instance([&](const std::vector<Value>&, const std::vector<Engine::Standing>&, const Engine::Recall& recall) {
+            const std::vector<PastEvent> past = recall();
+            rows.push_back(past.empty() ? 0 : past.back().stamp.row);
+        });
+    });
+    if (rows.size() <= most) return 0;
+    const auto last = rows.end() - static_cast<std::ptrdiff_t>(most);
+    std::nth_element(rows.begin(), last, rows.end());
+    return *last;
+}
+
+// Of each: its values, how to read them (see `PyMonitor::to_python`), their serial numbers, and its states. With `recalled`
+// only of so many, those that something happened to last, and with what they remember.
+nb::list instances(PyMonitor& self, std::optional<std::size_t> recalled) {
     self.settle();
+    const std::int64_t since = recalled ? last_row_of(self, *recalled) : 0;
     nb::list result;
     self.core().each_engine([&](Engine& engine) {
-        engine.each_instance([&](const std::vector<Value>& values, const std::vector<Engine::Standing>& standings) {
+        engine.each_instance([&](const std::vector<Value>& values, const std::vector<Engine::Standing>& standings,
+                                 const Engine::Recall& recall) {
+            const std::vector<PastEvent> past = recalled ? recall() : std::vector<PastEvent>();
+            if (since != 0 && (past.empty() || past.back().stamp.row < since)) return;
             nb::list states;
             for (const Engine::Standing& standing : standings) {
                 if (standing.state)
@@ -226,7 +246,8 @@ nb::list instances(PyMonitor& self) {
                 shown.append(nb::steal(self.to_python(engine, p, values[p], kinds[p])));
                 serials.append(values[p].serial);
             }
-            result.append(nb::make_tuple(nb::tuple(shown), kinds, nb::tuple(serials), nb::tuple(states)));
+            const nb::object events = nb::steal(self.witness_to_python(past));
+            result.append(nb::make_tuple(nb::tuple(shown), kinds, nb::tuple(serials), nb::tuple(states), events));
         });
     });
     return result;
@@ -428,7 +449,7 @@ NB_MODULE(_core, module) {
         .def("rewind", &go_back, nb::arg("checkpoint"))
         .def("ignore", [](PyMonitor& self) { ++self.core().ignored; })
         .def("stats", &stats)
-        .def("instances", &instances)
+        .def("instances", &instances, nb::arg("recalled") = nb::none())
         .def("snapshot", &snapshot)
         .def("restore", &restore, nb::arg("items"))
         .def("close", &PyMonitor::close);

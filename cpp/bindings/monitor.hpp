@@ -185,6 +185,7 @@ public:
     void clear();
     // A new reference to a value; `state`: u(nbound), s(calar), o(bject), d(ead object, of which the name of its type is left).
     PyObject* to_python(Engine& engine, unsigned p, const Value& value, char& state) const;
+    PyObject* witness_to_python(const std::vector<PastEvent>& events) const;
 
     void report(Report&& report) override;
     void event_done() override;

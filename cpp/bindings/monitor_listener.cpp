@@ -203,14 +203,18 @@ PyMonitor::Shown PyMonitor::show(Engine& engine, const std::vector<Value>& value
     return shown;
 }
 
+PyObject* PyMonitor::witness_to_python(const std::vector<PastEvent>& events) const {
+    PyObject* witness = PyTuple_New(static_cast<Py_ssize_t>(events.size()));
+    for (std::size_t k = 0; k < events.size(); ++k)
+        PyTuple_SET_ITEM(witness, static_cast<Py_ssize_t>(k), Py_BuildValue("(iN)", static_cast<int>(events[k].event), stamp_to_python(events[k].stamp)));
+    return witness;
+}
+
 PyObject* PyMonitor::told(const Report& report) {
     PyObject* user = report.user != 0 ? as_object(report.user) : Py_NewRef(Py_None);
     if (callbacks_.report == nullptr) return user;
     const Shown shown = show(*report.instance.engine, report.values);
-    PyObject* witness = PyTuple_New(static_cast<Py_ssize_t>(report.witness.size()));
-    for (std::size_t k = 0; k < report.witness.size(); ++k)
-        PyTuple_SET_ITEM(witness, static_cast<Py_ssize_t>(k),
-                         Py_BuildValue("(iN)", static_cast<int>(report.witness[k].event), stamp_to_python(report.witness[k].stamp)));
+    PyObject* witness = witness_to_python(report.witness);
     return PyObject_CallFunction(callbacks_.report, "iiOiNs#NNN(KIII)NN", static_cast<int>(report.property), static_cast<int>(report.category),
                                  report.final ? Py_True : Py_False, static_cast<int>(report.event), shown.values, shown.states.data(),
                                  static_cast<Py_ssize_t>(shown.states.size()), shown.serials, stamp_to_python(report.stamp), witness,

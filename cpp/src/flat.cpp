@@ -175,7 +175,8 @@ std::size_t FlatEngine::bytes() const {
 
 void FlatEngine::each_instance(const Visit& visit) {
     for (Slot slot = 0; slot < slots_; ++slot)
-        if (present(slot) && !done_[slot]) visit(values(slot), standings(at(slot)));
+        if (present(slot) && !done_[slot])
+            visit(values(slot), standings(at(slot)), [&] { return history_.read(history_.on() ? at(slot)[past()] : 0); });
 }
 
 std::vector<std::vector<bool>> FlatEngine::occupied() {

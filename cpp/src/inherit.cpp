@@ -525,7 +525,7 @@ void InheritEngine::each_instance(const Visit& visit) {
     each_slice([&](const Slice& slice) {
         std::vector<Standing> standings(forests_.size());
         standings[slice.property].state = slice.state;
-        visit(slice.values, standings);
+        visit(slice.values, standings, [&] { return history_.read(at(forests_[slice.property], slice.self.id)[kPast]); });
     });
 }
 

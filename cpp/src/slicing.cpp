@@ -515,8 +515,11 @@ bool SlicingEngine::reset(InstanceRef ref) {
 void SlicingEngine::each_instance(const Visit& visit) {
     for (unsigned k = 0; k < instances_.size(); ++k) {
         const InstanceKind& kind = instances_[k];
-        for (Id id = 1; id <= kind.pool.last(); ++id)
-            if ((kind.pool.at(id)[kind.flags] & kPresent) != 0) visit(report_values(k, id), standings(kind.pool.at(id) + kind.states));
+        for (Id id = 1; id <= kind.pool.last(); ++id) {
+            const std::uint32_t* at = kind.pool.at(id);
+            if ((at[kind.flags] & kPresent) == 0) continue;
+            visit(report_values(k, id), standings(at + kind.states), [&] { return history_.read(history_.on() ? at[kind.past] : 0); });
+        }
     }
 }
 

@@ -73,7 +73,7 @@ std::vector<std::string> told(const Collector& collector) {
 
 std::multiset<std::pair<Binding, std::uint32_t>> standing(Engine& engine) {
     std::multiset<std::pair<Binding, std::uint32_t>> found;
-    engine.each_instance([&](const std::vector<Value>& values, const std::vector<Engine::Standing>& states) {
+    engine.each_instance([&](const std::vector<Value>& values, const std::vector<Engine::Standing>& states, const Engine::Recall&) {
         Binding binding;
         for (const Value& value : values) binding.push_back(value.kind == KeyKind::None ? -1 : static_cast<std::int64_t>(value.bits));
         found.emplace(binding, states[0].state.value());

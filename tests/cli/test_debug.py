@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import select
 import signal
 import subprocess
@@ -140,10 +141,32 @@ def test_with_an_empty_scenario_violations_are_only_reported(folder):
 
 
 @pytest.mark.gdb
-def test_a_signal_that_kills_the_program_is_its_status(folder):
-    done = debug(folder, "--batch", "--json", "--prop", "queue.prop", "./queue", "abc")
-    assert done.returncode == 0
-    assert report(done)["program"]["status"] == -signal.SIGABRT
+def test_a_program_that_dies_of_a_signal_is_a_finding_in_every_report(folder):
+    reports = ["--junit", "junit.xml", "--sarif", "found.sarif", "--html", "page.html", "--output", "said.txt"]
+    done = debug(folder, "--batch", *reports, "--prop", "queue.prop", "./queue", "abc")
+    assert (done.returncode, done.stdout) == (1, "pushed 3\n")
+    for name in ("junit.xml", "found.sarif", "page.html", "said.txt"):
+        text = (folder / name).read_text()
+        assert "died of SIGABRT (aborted)" in text
+        assert "queue.c:17" in text  # not where the C library sends it
+        assert re.search(r"#\d+ .* in main ", text)
+        assert "open in ready" in text
+    said = (folder / "said.txt").read_text()
+    assert said.endswith("1 violation, 1 note in 4 events · 1 spec · the program died of SIGABRT (aborted)\n")
+    assert said.count(" queue_push ") == 3
+    results = json.loads((folder / "found.sarif").read_text())["runs"][0]["results"]
+    assert [each["level"] for each in results] == ["error", "note"]
+
+
+@pytest.mark.gdb
+def test_a_deadly_signal_that_nobody_can_see_coming_is_a_finding_too(folder):
+    (folder / "sudden.c").write_text("#include <signal.h>\nvoid f(void) {}\nint main(void) { f(); raise(SIGKILL); }\n")
+    subprocess.run(["cc", "-g", "-o", "sudden", "sudden.c"], cwd=folder, check=True)
+    (folder / "sudden.prop").write_text("state init accepting { transition { event f() success init } }")
+    done = debug(folder, "--batch", "--json", "--prop", "sudden.prop", "./sudden")
+    found = report(done)
+    assert (done.returncode, found["program"]) == (1, {"status": -signal.SIGKILL, "stop": None})
+    assert [each["category"] for each in found["verdicts"]] == ["died of SIGKILL (killed)", "open in init"]
 
 
 @pytest.mark.gdb

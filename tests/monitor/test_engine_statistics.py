@@ -63,6 +63,31 @@ def test_instances_that_can_still_report():
     assert updated != state
 
 
+@pytest.mark.parametrize("logic", ["ere : open use* close @match", "ltl : [](close => [](not use)) @violation", "efsm"])
+def test_what_instances_remember_that_can_still_report(logic):
+    """The last ones that something happened to, with their events, whatever engine has them."""
+    efsm = """efsm : state init accepting { transition { event open success opened } }
+                     state opened { transition { event use success opened } }"""
+    formula = efsm if logic == "efsm" else logic
+    spec = mopsus.parse(f"U(x) {{ event open(x) event use(x) event close(x) {formula} }}")["U"]
+    monitor = spec.monitor()
+    for name, value in [("open", 1), ("open", 2), ("use", 1), ("open", 3), ("use", 1)]:
+        monitor.emit(name, x=value)
+    found = {binding["x"]: [each.event for each in events] for binding, _, events in monitor.recall(100) if binding}
+    assert found.keys() == {1, 2, 3}
+    assert found[1][:1] == ([] if logic.startswith("ltl") else ["open"])  # what changes nothing is not remembered
+    everything = monitor.recall(100)
+    assert [binding for binding, *_ in everything if binding] == [b for b, _ in monitor.instances() if b]
+
+
+def test_only_the_instances_are_recalled_that_something_happened_to_last():
+    spec = mopsus.parse("U(x) { event open(x) event close(x) ere : open close @match }")["U"]
+    monitor = spec.monitor()
+    for row, value in enumerate([5, 4, 3, 2, 1], 1):
+        monitor.row("open", {"x": value}, row=row)
+    assert [binding["x"] for binding, *_ in monitor.recall(2)] == [2, 1]
+
+
 def test_the_most_instances_that_there_were_at_a_time():
     spec = mopsus.parse("S(o) { event e(o) ere : e e @match }")["S"]
     with Monitor(spec) as monitor:

@@ -16,7 +16,7 @@ STOPPED = Debugged(None, "Queue is in full", "queue.c:12", ("queue_push at queue
     [
         (Debugged(0), "the program ended with 0"),
         (Debugged(3), "the program ended with 3"),
-        (Debugged(-11), "the program died of signal 11"),
+        (Debugged(-11), "the program died of SIGSEGV (segmentation fault)"),
         (Debugged(None), "the program had not ended"),
         (STOPPED, "stopped at queue.c:12"),
     ],

@@ -138,7 +138,9 @@ public:
         std::optional<std::uint32_t> state;
         std::optional<bool> holds;
     };
-    using Visit = std::function<void(const std::vector<Value>&, const std::vector<Standing>&)>;
+    // The last one reads what the instance remembers, oldest first: nothing if there is no history.
+    using Recall = std::function<std::vector<PastEvent>()>;
+    using Visit = std::function<void(const std::vector<Value>&, const std::vector<Standing>&, const Recall&)>;
     virtual void each_instance(const Visit& visit) = 0;
     // The instances of guarded machines, in the order in which they were made.
     struct Slice {

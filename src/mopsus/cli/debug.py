@@ -106,8 +106,8 @@ def debug(
     With `--batch` there is no prompt: `mopsus debug --batch --prop queue.prop ./program`. The program's output is its
     own; the report goes to standard error, or to a file by `--output`.
 
-    Status 0: nothing violated. 1: violations found. 2: the properties or the program could not be used. The status of
-    the program itself is in the report.
+    Status 0: nothing violated. 1: violations found, or the program died of a signal. 2: the properties or the program
+    could not be used. The status of the program itself is in the report.
     """
     from mopsus.interactive.backends import choose
     from mopsus.report import Options

@@ -65,6 +65,7 @@ class Checkpoints:
                     watch.rewind(saved, mark)
             session.instrument()
         session.came_back(checkpoint.waiting)
+        self.drop_lost()
         session.live.went_back(number)
         session.tell(f"Back at {telling.checkpoint_line(checkpoint)}.")
 
@@ -115,6 +116,13 @@ class Checkpoints:
     def handle(self, number: int) -> Checkpoint:
         """The checkpoint of that number, taken or not, even if it is no more."""
         return self._all.get(number) or Checkpoint(number)
+
+    def drop_lost(self) -> None:
+        """Forget those that are gone with a process that ended."""
+        lost = [each for each in self if not self._session.debugger.keeps(each.program)]
+        for each in lost:
+            del self._all[each.number]
+            self._session.tell(f"Gone with the process that it was taken in: {telling.checkpoint_line(each)}.")
 
     def forget(self) -> None:
         """The program that they are of is gone, and with it what the debugger has saved of it."""

@@ -84,6 +84,10 @@ class Driver(Protocol):
         be asked of it: what was put off until after the point is done now. If the program is not to stay where it is,
         `Debugger.go_on` is called from within."""
 
+    def dying(self, cause: str, *, keep: bool) -> None:
+        """The program has stopped where it dies of this, and anything may be asked of it: a signal that it does not
+        handle, an exception that nobody catches. `keep`: a checkpoint that is taken there outlives it."""
+
     def loaded(self) -> bool:
         """All of the program is loaded, and `known` knows more than before. True: stay stopped."""
 
@@ -218,3 +222,7 @@ class Debugger(ABC):
 
     @abstractmethod
     def discard(self, saved: object) -> None: ...
+
+    def keeps(self, saved: object) -> bool:
+        """Is it still there? One that was saved within a process is gone with it."""
+        return True

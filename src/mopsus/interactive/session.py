@@ -14,13 +14,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from mopsus.interactive import telling
 from mopsus.interactive.checkpoints import Checkpoints
 from mopsus.interactive.commands import Desk, run_command
+from mopsus.interactive.crash import Crash, cause_of
 from mopsus.interactive.debugger import Debugger, Feed, PlaceError, Read, Where
 from mopsus.interactive.interface import MonitorInterface
 from mopsus.interactive.live.live import Live
@@ -68,6 +69,8 @@ class Session(Voice):
         self.started = False
         self.over = False
         """Has the program ended?"""
+        self.crash: Crash | None = None
+        """What the program has died of, or is about to where it stands."""
         self.waiting: list[Waiting] = []
         self.returns = 0
         """How often a checkpoint was restored."""
@@ -158,7 +161,7 @@ class Session(Voice):
             for watch in self.watches:
                 watch.restart()
         self.started = True
-        self._status, self._stop, self.over = None, None, False
+        self._status, self._stop, self.over, self.crash = None, None, False, None
         self.waiting.clear()
         self.live.began()
         staying = self._begin(self.watches)
@@ -219,8 +222,24 @@ class Session(Voice):
             self._check_places(watch)
         return self._suspended is not None
 
+    def dying(self, cause: str, *, keep: bool) -> None:
+        """The program stands where it dies: all that can be seen of it is kept. `keep`: in a checkpoint, too, if
+        somebody is there who could go back to it."""
+        where = self.debugger.where()
+        stack = tuple(self.debugger.backtrace())
+        self._stop = Stop(cause, where.location, stack)
+        self._crashed(Crash.seen(cause, where, stack, self.watches))
+        if keep and not self.silent:
+            with suppress(MopsusError):
+                self.checkpoints.take()
+        assert self.crash is not None
+        self.tell(telling.crash_text(self.crash, self.watches, list(self.checkpoints), self.history))
+        self.live.stands()
+
     def ended(self, status: int | None) -> None:
         """The program has ended."""
+        if status is not None and status < 0 and self.crash is None:  # nobody saw it die
+            self._crashed(Crash.seen(cause_of(-status), Where(None, None, None, self._time), (), self.watches))
         self._status, self.over = status, True
         self.waiting.clear()
         self._later.clear()
@@ -238,6 +257,7 @@ class Session(Voice):
         if not self.over and self._suspended is None:
             self.debugger.go_on()
         if self.over:
+            self.checkpoints.drop_lost()
             self.live.ended(status)
         self._tell_stop()
 
@@ -245,7 +265,7 @@ class Session(Voice):
         """The program is where it was at a checkpoint, and this still waits there."""
         self.returns += 1
         self.waiting[:] = waiting
-        self._status, self.over = None, False
+        self._status, self.over, self.crash = None, False, None
 
     # ---- what scenarios and the developer want
 
@@ -334,7 +354,7 @@ class Session(Voice):
             verdicts=tuple(self.verdicts),
             stats={watch.spec.name: asdict(watch.monitor.stats()) for watch in self.watches},
             status=self._status,
-            stop=None if self.over else self._stop or stop,
+            stop=None if self.over and self.crash is None else self._stop or stop,
             error=self._error,
             warnings=tuple(self.warnings),
         )
@@ -488,6 +508,10 @@ class Session(Voice):
         where = self.debugger.where()
         self._time = where.time
         return where
+
+    def _crashed(self, crash: Crash) -> None:
+        self.crash = crash
+        self.verdicts += crash.verdicts()
 
     def _tell_stop(self) -> None:
         if self._suspended is None or self._told or self.over:

@@ -9,6 +9,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Protocol
 
+from mopsus.interactive.crash import Crash
 from mopsus.interactive.debugger import Where
 from mopsus.interactive.watch import Move, Watch
 from mopsus.model import Acceptance, MopsusError, Verdict, WitnessEvent
@@ -93,12 +94,30 @@ def stop_text(
         explained = explain(verdict, watch.machine(verdict.property), history, watch.spec)
         lines += [f"  {explained.message}"] if explained.message != reason else []
         lines += explanation_lines(explained)
-    lines += [f"  monitor #{watch.number} {states_line(watch)}" for watch in watches]
+    return "\n".join([*lines, *_standing(watches, checkpoints)])
+
+
+def crash_text(crash: Crash, watches: Sequence[Watch], checkpoints: Sequence[Saved], history: int) -> str:
+    """What the program dies of, and where, what was open then, in which states the monitors are, what can be done."""
+    lines = [f"Crash: the program {printable(crash.cause)}", f"  at {where_text(crash.where)}"]
+    by_name = {watch.spec.name: watch for watch in watches}
+    for verdict in crash.open:
+        watch = by_name[verdict.spec]
+        explained = explain(verdict, watch.machine(verdict.property), history, watch.spec)
+        lines += [f"  {explained.message}", *explanation_lines(explained)]
+    if crash.more_open:
+        lines.append("  and more slices were open")
+    return "\n".join([*lines, *_standing(watches, checkpoints)])
+
+
+def _standing(watches: Iterable[Watch], checkpoints: Sequence[Saved]) -> list[str]:
+    """The states of monitors, the checkpoints, and what can be done."""
+    lines = [f"  monitor #{watch.number} {states_line(watch)}" for watch in watches]
     lines += [f"  {checkpoint_line(each)}" for each in checkpoints]
     advice = "Go on, step, or look around as ever"
     if checkpoints:
         advice += f"; `verde checkpoint-restart {checkpoints[-1].number}` goes back"
-    return "\n".join([*lines, f"{advice}; `verde help` lists the commands for monitors."])
+    return [*lines, f"{advice}; `verde help` lists the commands for monitors."]
 
 
 def explanation_lines(explained: Explanation) -> list[str]:

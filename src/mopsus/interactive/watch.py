@@ -26,6 +26,7 @@ from mopsus.model import (
     Reading,
     Severity,
     Spec,
+    TableMachine,
     TimedMachine,
     Verdict,
 )
@@ -359,6 +360,23 @@ class Watch:
         numbers = {name: number for number, name in enumerate(self.states())}
         return [(each.binding, (numbers[each.state],), each.environment) for each in self.monitor.slices()]
 
+    def open_slices(self, most: int) -> list[Verdict]:
+        """Of each slice to which something has happened and that can still come to a verdict, how far it came, as a
+        verdict that says nothing yet. Only so many are looked at, those that changed last."""
+        found = []
+        for binding, states, events in self.monitor.recall(most):
+            for declared, machine, state in zip(self.spec.properties, self._compiled.machines, states, strict=True):
+                name = _undecided(machine, state)
+                if name is None or not (events or binding or not self._history):
+                    continue
+                location, time = (events[-1].location, events[-1].time) if events else (None, None)
+                category = f"open in {name}" if name else "open"
+                verdict = Verdict(
+                    self.spec.name, declared.name, category, None, False, binding, location, time, events, Severity.NOTE
+                )
+                found.append(self._remembered.complete(verdict))
+        return found
+
     def machine(self, property: str) -> Machine:
         """What a property was made into."""
         names = [declared.name for declared in self.spec.properties]
@@ -444,6 +462,19 @@ class Watch:
         self._verdicts.append(verdict)
         self._on_verdict(verdict)
         self._on_move()
+
+
+def _undecided(machine: Machine, state: int | bool | None) -> str | None:
+    """The name of a state in which an instance can still come to something else, "" if it has none; None if it cannot,
+    or has done so."""
+    if isinstance(machine, GuardedMachine):
+        if state is None:
+            return None  # it is an instance of another property
+        found = machine.states[state]
+        return found.name if found.events() and found.acceptance is not Acceptance.NON_ACCEPTING else None
+    if isinstance(machine, TableMachine) and state is not None:
+        return machine.names[state] if machine.alive[state] else None
+    return ""
 
 
 class Steps:

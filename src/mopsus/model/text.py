@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 from collections.abc import Mapping
 from itertools import islice
 
@@ -135,6 +136,16 @@ def default_message(verdict: Verdict) -> str:
     if place := show_place(verdict):
         message += f" at {place}"
     return message
+
+
+def show_signal(number: int) -> str:
+    """`SIGSEGV (segmentation fault)`."""
+    try:
+        name = signal.Signals(number).name
+    except ValueError:
+        name = f"signal {number}"
+    words = signal.strsignal(number)
+    return f"{name} ({words[0].lower()}{words[1:]})" if words else name
 
 
 def file_line(location: str) -> tuple[str, int, int | None] | None:

@@ -250,8 +250,20 @@ class Monitor:
         the machine cannot say.
         """
         return [
-            (self._binding(values, kinds, serials), states) for values, kinds, serials, states in self._core.instances()
+            (self._binding(values, kinds, serials), states)
+            for values, kinds, serials, states, _ in self._core.instances()
         ]
+
+    def recall(
+        self, most: int
+    ) -> list[tuple[dict[str, Value], tuple[int | bool | None, ...], tuple[WitnessEvent, ...]]]:
+        """The same of so many, those that were changed last, with the events that changed them, as far as the history
+        goes."""
+        found = []
+        for values, kinds, serials, states, past in self._core.instances(most):
+            binding = self._binding(values, kinds, serials)
+            found.append((binding, states, tuple(self._witness(number, at, binding) for number, at in past)))
+        return found
 
     def snapshot(self) -> dict[str, Any]:
         """The whole state as plain data (numbers, texts, lists), for a trace to be continued later.

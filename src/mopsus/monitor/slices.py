@@ -73,7 +73,7 @@ class Reader:
             )
         rows, which = self._core.instances(), itemgetter(2)
         return Standing(
-            {serials: states for _, _, serials, states in rows},
+            {serials: states for _, _, serials, states, _ in rows},
             lambda states: list(zip(self._properties, map(_state, self._machines, states), strict=True)),
             lambda wanted: {which(row): self._read([row]) for row in rows if which(row) in wanted},
         )
@@ -95,7 +95,7 @@ class Reader:
     def _read(self, rows: Iterable[Any]) -> list[Slice]:
         return [
             Slice(name, read_binding(self._parameters, values, kinds), _state(machine, state), {})
-            for values, kinds, _, states in rows
+            for values, kinds, _, states, _ in rows
             for name, machine, state in zip(self._properties, self._machines, states, strict=True)
         ]
 

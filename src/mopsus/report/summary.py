@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from mopsus.model import Diagnostic, MopsusError, Severity, Silence, Spec, Unseen
-from mopsus.model.text import printable, short_path
+from mopsus.model.text import printable, short_path, show_signal
 
 if TYPE_CHECKING:
     from mopsus.verdict import Ending, Groups
@@ -65,13 +65,18 @@ class Heard:
 
 @dataclass(frozen=True, slots=True)
 class Debugged:
-    """How a program ended under a debugger, or where and why it was stopped before its end."""
+    """How a program ended under a debugger, and where and why it was stopped last, if that was for good."""
 
     status: int | None
     """As its parent sees it: a signal's number negated; None if it was stopped."""
     reason: str = ""
     location: str | None = None
     backtrace: tuple[str, ...] = ()
+
+    @property
+    def stopped(self) -> bool:
+        """Was it stopped before its end?"""
+        return self.status is None and bool(self.reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,12 +190,12 @@ def summary_line(summary: Summary, groups: Groups) -> str:
 
 
 def _end_of_program(debugged: Debugged) -> str:
-    if debugged.reason:
+    if debugged.stopped:
         return f"stopped{f' at {printable(short_path(debugged.location))}' if debugged.location else ''}"
     if debugged.status is None:
         return "the program had not ended"
     if debugged.status < 0:
-        return f"the program died of signal {-debugged.status}"
+        return f"the program died of {show_signal(-debugged.status)}"
     return f"the program ended with {debugged.status}"
 
 

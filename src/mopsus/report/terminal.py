@@ -57,7 +57,7 @@ class TerminalReporter:
                     self._show(self._finding(group, summary))
             if summary.endings is not None:
                 self._show(_endings(summary.endings))
-            if summary.debugged is not None and summary.debugged.reason:
+            if summary.debugged is not None and summary.debugged.stopped:
                 self._output.write(_stop(summary.debugged))
         self._show_notices(summary)
         if not options.quiet or self._groups.violations or not summary.complete or summary.refused:

@@ -272,3 +272,26 @@ def test_a_program_that_criu_has_written_goes_on_as_if_nothing_had_happened(tmp_
         ["exited", "with"],
     ]
     assert (tmp_path / "calls").read_text().split() == ["check", "dump"]
+
+
+def test_a_program_whose_other_threads_have_ended_comes_back(tmp_path):
+    """GDB's own copies of such a program cannot be gone on with: it would wait for ever."""
+    program = build(
+        r"""
+        #include <pthread.h>
+        int total;
+        void step(int i) { total += i; }
+        void *work(void *nothing) { step(10); return 0; }
+        int main(void) {
+            pthread_t worker;
+            pthread_create(&worker, 0, work, 0), pthread_join(worker, 0);
+            for (int i = 1; i < 4; i++) step(i);
+            return total;
+        }
+        """,
+        "-g",
+        "-pthread",
+    )
+    said = run(program, "break step if i == 2", "run", "save a", "kind a", "next", "back a", "continue", "back a")
+    assert said[:2] == ["kind: Snapshot", "exited with code 020"]
+    assert said[-1] == "refused: the run that the checkpoint was taken in is over; run it to a new checkpoint"

@@ -144,6 +144,55 @@ def test_a_program_that_crashes_has_its_status_and_its_stack(tmp_path, capfd):
     outcome = run(build(LETTERS), FILES, tmp_path, "o1x1")
     assert outcome.status == -signal.SIGABRT
     assert capfd.readouterr().out == plain(build(LETTERS), "o1x1")[0]
+    crash, opened = outcome.verdicts
+    assert (crash.category, crash.violation, opened.category) == ("died of SIGABRT (aborted)", True, "open in opened")
+    assert [each.event for each in opened.witness] == ["open"]
+    assert outcome.stop is not None
+    assert outcome.stop.reason == crash.category
+    assert (outcome.stop.location or "").endswith("program.c:16")
+    assert outcome.stop.backtrace == crash.remarks
+
+
+def test_a_signal_that_the_program_handles_or_ignores_is_no_crash(tmp_path):
+    program = build(r"""
+        #include <setjmp.h>
+        #include <signal.h>
+        jmp_buf back;
+        void f(void) {}
+        void heed(int number) { siglongjmp(back, 1); }
+        int main(void) {
+            signal(SIGSEGV, heed), signal(SIGPIPE, SIG_IGN);
+            f();
+            raise(SIGPIPE);
+            if (!sigsetjmp(back, 1)) *(volatile int *) 0 = 1;
+            return 5;
+        }
+    """)
+    outcome = run(program, "state init accepting { transition { event f() success init } }", tmp_path)
+    assert (outcome.status, outcome.stop, outcome.verdicts) == (5, None, ())
+
+
+def test_at_the_prompt_a_crash_is_told_and_one_can_go_back_to_it(tmp_path):
+    program = build(r"""
+        #include <stdlib.h>
+        int main(int count, char **words) {
+            int *own = malloc(8);
+            free(own);
+            free(own);
+            return 0;
+        }
+    """)
+    prop = tmp_path / "freed.prop"
+    prop.write_text(
+        "slice on p\nstate init accepting { transition { event free(arg 1 as p) success freed } }\nstate freed {}"
+    )
+    lines = [f"source {START}", f"verde load-property {prop}", "verde exec set_quiet True", "run", "continue"]
+    said = run_gdb(program, ["set confirm off", *lines, "verde checkpoint-restart 0", "backtrace"])
+    crash = said.partition("Crash: ")[2]
+    assert crash.startswith("the program died of SIGABRT (aborted)\n  at ")
+    assert "program.c:6 in " in crash
+    assert "Back at checkpoint 0" in crash
+    assert "in main " in crash.partition("Back at checkpoint 0")[2]
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from mopsus.interactive.gdb.watches import WatchPoint
 from mopsus.interactive.stepper import Stepped
 from mopsus.model import Place, PlaceKind, Reading
 
-_CALLERS = 5
+_CALLERS = 16
 """How far out a line is looked for."""
 _WATCHED = {PlaceKind.WRITE, PlaceKind.READ, PlaceKind.ACCESS, PlaceKind.UPDATE}
 
@@ -366,6 +366,9 @@ class GdbDebugger(Debugger):
 
     def discard(self, saved: object) -> None:
         self.checkpoints.discard(saved)
+
+    def keeps(self, saved: object) -> bool:
+        return self.checkpoints.keeps(saved)
 
 
 def _evaluate(expression: str) -> gdb.Value:

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from mopsus.interactive.gdb.course import Course
     from mopsus.interactive.session import Session
 
-_DEADLY = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSYS")
+_DEADLY = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSYS", "SIGPIPE", "SIGXCPU", "SIGXFSZ", "SIGQUIT")
+"""Signals that are rare in a program that handles them: of others, it is only known that it died of one."""
 
 
 def run_batch(session: Session, course: Course, attached: bool) -> Outcome:
@@ -32,12 +33,10 @@ def run_batch(session: Session, course: Course, attached: bool) -> Outcome:
                 break
             return replace(session.outcome(), error=f"the program cannot be run: {error}")
         command = ""
-        if is_alive() and course.signal is not None:
-            stop = _stop(session, INTERRUPTION if course.signal == "SIGINT" else f"signal {course.signal}")
-            if course.signal in _DEADLY:
-                command = "continue"
-        elif is_alive():
-            stop = _stop(session, INTERRUPTION)  # where nobody else stops a program
+        if is_alive() and course.signal in _DEADLY:
+            command = "continue"
+        elif is_alive():  # where nobody else stops a program
+            stop = _stop(session, INTERRUPTION)
     outcome = session.outcome(stop)
     session.close()
     if is_alive():

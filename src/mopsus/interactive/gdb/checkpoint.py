@@ -1,7 +1,8 @@
 """Checkpoints of a program under GDB: which kind, and no point in the way.
 
-A program with one thread copies itself by `fork`; one with several is saved in place. CRIU is used if the developer
-asks for it: `set mopsus-checkpoints criu`.
+A program that has only ever had one thread copies itself by `fork`; any other is saved in place. GDB waits for ever for
+a copy of a program one of whose threads has ended. CRIU is used if the developer asks for it: `set mopsus-checkpoints
+criu`.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from mopsus.interactive.gdb.trap import lifted
 
 
 class _Kind(gdb.Parameter):
-    """How `verde checkpoint` saves the program: auto (fork for one thread, snapshot for several), fork, snapshot or
-    criu."""
+    """How `verde checkpoint` saves the program: auto (fork if it has had one thread only, else snapshot), fork,
+    snapshot or criu."""
 
     set_doc = "Set how checkpoints save the program."
     show_doc = "Show how checkpoints save the program."
@@ -46,6 +47,8 @@ class ProgramCheckpoints:
         self._copies = Copies()
         self.busy = False
         """Is the program being moved about? Then its stops and ends are nobody's business."""
+        self._had_threads = False
+        gdb.events.new_thread.connect(self._on_thread)
         gdb.events.gdb_exiting.connect(lambda _: self.forget())
 
     @property
@@ -53,21 +56,26 @@ class ProgramCheckpoints:
         """Is what GDB shows a checkpoint, because the program itself has ended?"""
         return self._copies.ended
 
-    def take_end(self) -> None:
-        """GDB has just taken up a checkpoint, files and all, because the program has ended."""
-        speak_on()
+    @property
+    def outlive(self) -> bool:
+        """Would one that is taken now be there when the program is not?"""
+        return self._wanted() == "fork"
 
     def forget(self) -> None:
         """The program is about to be killed, run again or let go."""
         self._copies.discard_all()
+        self._had_threads = False
+
+    def _on_thread(self, event: gdb.NewThreadEvent) -> None:
+        process, thread, _ = event.inferior_thread.ptid
+        self._had_threads |= thread not in (0, process)
 
     def take(self) -> object:
         thread = gdb.selected_thread()
         if thread is None or self.program_ended:
             raise CheckpointError("there is no program to be saved", hint="start it, or restore a checkpoint")
-        kind = self._kind.value
-        if kind == "auto":
-            kind = "fork" if len(gdb.selected_inferior().threads()) == 1 else "snapshot"
+        kind = self._wanted()
+        speak_on()
         with self._moving():
             if kind == "fork":
                 return self._copies.take()
@@ -82,7 +90,6 @@ class ProgramCheckpoints:
                     snapshot.restore(saved)
             elif isinstance(saved, criu.Image):
                 criu.restore(saved)
-        speak_on()
 
     def discard(self, saved: object) -> None:
         with self._moving():
@@ -90,6 +97,16 @@ class ProgramCheckpoints:
                 self._copies.discard(saved)
             elif isinstance(saved, criu.Image):
                 criu.discard(saved)
+
+    def _wanted(self) -> str:
+        kind = str(self._kind.value)
+        if kind != "auto":
+            return kind
+        return "snapshot" if self._had_threads else "fork"
+
+    def keeps(self, saved: object) -> bool:
+        """A snapshot is of use in its process only."""
+        return not isinstance(saved, snapshot.Snapshot) or saved.process == gdb.selected_inferior().pid
 
     @contextmanager
     def _moving(self) -> Iterator[None]:

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 
 import gdb
 
+from mopsus.interactive.crash import cause_of
 from mopsus.interactive.gdb.agent.frames import is_hook
 from mopsus.interactive.gdb.agent.threads import is_running
+from mopsus.interactive.gdb.deaths import dies_of
 from mopsus.interactive.gdb.developer import Hooks
 from mopsus.interactive.gdb.trap import Trap, sweep
 
@@ -27,6 +29,9 @@ _BY_LINES = {"step", "next", "finish", "until", "advance"}
 """Commands that mean lines of the program, not instructions of whatever code."""
 _TO_ANOTHER = {"step", "next", "until"}
 """Of these, those that go on until another line begins."""
+
+INTERRUPT = "SIGINT"
+"""What stops a program because somebody wants that, and is not passed on to it."""
 
 _FIRST = "__libc_start_main"
 """What the first instructions of a program call, in every C library."""
@@ -131,10 +136,17 @@ class Course:
             gdb.execute(self._command, to_string=True)
             self._silent = True
             return
+        self._see_whether_dying()
         if command is not None:
             self._debugger.write(f"`{self._command}` was interrupted for a scenario; the program stands here:")
         if self._silent and not self._session.silent:
             gdb.execute("frame")
+
+    def _see_whether_dying(self) -> None:
+        """Does the program stand at the signal that ends it?"""
+        number = None if self.signal is None else dies_of(self.signal)
+        if number is not None and self.signal != INTERRUPT:
+            self._session.dying(cause_of(number), keep=self._debugger.checkpoints.outlive)
 
     def _beginning(self, command: str) -> None:
         """The program is about to be started, perhaps again."""
@@ -194,7 +206,6 @@ class Course:
         if self._debugger.checkpoints.busy:
             return
         if self._debugger.checkpoints.program_ended:  # GDB does not call that an exit
-            self._debugger.checkpoints.take_end()
             self.over = True
             self._ended = _exit_status()
             return

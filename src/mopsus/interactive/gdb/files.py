@@ -51,11 +51,13 @@ def shared(process: int) -> dict[int, OpenFile]:
 
 
 def speak_on() -> None:
-    """What GDB says goes behind all that was said: a file that it shares with the program may have been put back."""
-    for name in os.listdir("/proc/self/fd"):
+    """From now on, what GDB says goes behind all that was said: a file that it shares with the program may be put back,
+    also by GDB itself, and is written over then."""
+    for number in map(int, os.listdir("/proc/self/fd")):
         with suppress(OSError):
-            if fcntl.fcntl(int(name), fcntl.F_GETFL) & os.O_ACCMODE and stat.S_ISREG(os.fstat(int(name)).st_mode):
-                os.lseek(int(name), 0, os.SEEK_END)
+            mode = fcntl.fcntl(number, fcntl.F_GETFL)
+            if mode & os.O_ACCMODE and stat.S_ISREG(os.fstat(number).st_mode):
+                fcntl.fcntl(number, fcntl.F_SETFL, mode | os.O_APPEND)
 
 
 def closed(saved: dict[int, OpenFile], now: dict[int, OpenFile]) -> str | None:

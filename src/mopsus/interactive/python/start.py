@@ -108,6 +108,10 @@ class Run:
         self._session.stopped()
         self._save()
 
+    def dying(self, cause: str, *, keep: bool) -> None:
+        self._session.dying(cause, keep=keep)
+        self._save()
+
     def loaded(self) -> bool:
         return self._session.loaded()
 

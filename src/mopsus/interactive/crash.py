@@ -1,0 +1,68 @@
+"""A program that dies of what it does is a finding, whatever its properties say.
+
+It is told as a verdict about the program itself, with the stack, so that every report has it. What its monitors were in
+the midst of then may be the cause: the slices that were still open are notes beside it, each with its witness.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mopsus.interactive.debugger import Where
+from mopsus.model import Verdict
+from mopsus.model.text import show_signal
+
+if TYPE_CHECKING:
+    from mopsus.interactive.watch import Watch
+
+PROGRAM, PROPERTY = "program", "crash"
+"""What the verdict is about, in the place of a specification and its property."""
+MOST_OPEN = 20
+"""So many open slices are told, those that changed last."""
+_MOST_LOOKED_AT = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Crash:
+    """The end of a program that it did not want."""
+
+    cause: str
+    """`died of SIGSEGV (segmentation fault)`."""
+    where: Where
+    stack: tuple[str, ...]
+    open: tuple[Verdict, ...]
+    more_open: bool
+    """Were there more of them?"""
+
+    @classmethod
+    def seen(cls, cause: str, where: Where, stack: Sequence[str], watches: Iterable[Watch]) -> Crash:
+        """With what was open then."""
+        found = [verdict for watch in watches for verdict in watch.open_slices(_MOST_LOOKED_AT)]
+        found.sort(key=lambda verdict: verdict.time or 0, reverse=True)
+        return cls(cause, where, tuple(stack), tuple(found[:MOST_OPEN]), len(found) > MOST_OPEN)
+
+    def verdicts(self) -> list[Verdict]:
+        """All that is to be reported."""
+        remarks = list(self.stack)
+        if self.more_open:
+            remarks.append(f"Of the slices that were open then, the {MOST_OPEN} are told that changed last.")
+        crash = Verdict(
+            PROGRAM,
+            PROPERTY,
+            self.cause,
+            False,
+            True,
+            {},
+            self.where.location,
+            self.where.time,
+            (),
+            remarks=tuple(remarks),
+        )
+        return [crash, *self.open]
+
+
+def cause_of(number: int) -> str:
+    """What a signal does to a program that does not handle it."""
+    return f"died of {show_signal(number)}"

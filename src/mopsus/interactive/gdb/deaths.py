@@ -1,0 +1,35 @@
+"""Signals that a program dies of, and does not only get."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+import gdb
+
+_HARMLESS = {
+    signal.SIGCHLD,
+    signal.SIGCONT,
+    signal.SIGSTOP,
+    signal.SIGTSTP,
+    signal.SIGTTIN,
+    signal.SIGTTOU,
+    signal.SIGURG,
+    signal.SIGWINCH,
+}
+"""What these do by themselves ends nothing."""
+
+
+def dies_of(name: str) -> int | None:
+    """The number of a signal that the program, which has just stopped for it, will die of; None if it handles or
+    ignores it, or it is not deadly."""
+    number = getattr(signal, name, None)
+    if not isinstance(number, signal.Signals) or number in _HARMLESS:
+        return None
+    try:
+        lines = Path(f"/proc/{gdb.selected_inferior().pid}/status").read_text().splitlines()
+    except OSError:  # it runs elsewhere
+        return int(number)
+    masks = dict(line.split(":\t", 1) for line in lines if line.startswith(("SigCgt:", "SigIgn:")))
+    heeded = any(int(mask, 16) >> (number - 1) & 1 for mask in masks.values())
+    return None if heeded else int(number)
