@@ -10,7 +10,7 @@ from mopsus.logics.logic import FormulaError
 from mopsus.spec.diagnostics import suggest
 
 WORD = r"[^\W\d]\w*"
-GAP = re.compile(r"(?:\s+|(?://|#)[^\n]*|/\*.*?\*/)*", re.DOTALL)
+GAP = re.compile(r"(?:\s++|(?://|#)[^\n]*+|/\*.*?\*/)*+", re.DOTALL)
 """Space and comments between the tokens of most logics."""
 
 

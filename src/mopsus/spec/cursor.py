@@ -20,8 +20,8 @@ NAME = re.compile(r"[^\W\d]\w*")
 NUMBER = re.compile(r"\d+")
 _STRING = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'")
 _SPACE = re.compile(r"\s*")
-_COMMENT = re.compile(r"#(?!ecid\b)[^\n]*")  # `#ecid` is a value of Verde's distributed sessions
-_GAP = re.compile(rf"(?:\s+|{_COMMENT.pattern})*")
+_COMMENT = re.compile(r"#(?!ecid\b)[^\n]*+")  # `#ecid` is a value of Verde's distributed sessions
+_GAP = re.compile(rf"(?:\s++|{_COMMENT.pattern})*+")
 _FOUND = re.compile(r"[\w-]+|->|::|//|/\*|\S")
 
 

@@ -13,10 +13,10 @@ from mopsus.model import Property, Span
 from mopsus.spec.errors import Findings
 from mopsus.spec.source import Source
 
-COMMENT = r"//[^\n]*|/\*(?:(?!\*/).)*+\*/|#(?!\w)[^\n]*"
+COMMENT = r"//[^\n]*+|/\*(?:(?!\*/).)*+\*/|#(?!\w)[^\n]*+"
 """Comments in a formula. `#word` is none: rewriting rules use it."""
 
-GAP = re.compile(rf"(?:\s|{COMMENT})+", re.DOTALL)
+GAP = re.compile(rf"(?:\s++|{COMMENT})++", re.DOTALL)
 
 STRING = r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'"
 """What is in quotes is not looked into: it may have runs of space, or what looks like a comment."""
@@ -25,7 +25,7 @@ STATED = frozenset({"efsm"})
 """Logics whose formulas have Python in braces, and a normal form of their own."""
 
 _PIECES = re.compile(rf"(?P<string>{STRING})|(?P<gap>{GAP.pattern})", re.DOTALL)
-_FORM_PIECES = re.compile(r"(?P<string>\"(?:[^\"\\]|\\.)*\"|'[^'\n]*')|(?P<gap>(?:\s|%[^\n]*)+)", re.DOTALL)
+_FORM_PIECES = re.compile(r"(?P<string>\"(?:[^\"\\]|\\.)*\"|'[^'\n]*')|(?P<gap>(?:\s++|%[^\n]*+)++)", re.DOTALL)
 
 
 def normalise(raw: str) -> tuple[str, list[int]]:

@@ -42,7 +42,7 @@ KEYS = (
 )
 """Whatever else has no dot in it is a variable for the environment. Nodes do not matter: runs are carried out here."""
 
-_LINE = re.compile(r"\s*((?:\\.|[^\s:=\\])+)\s*[:=]?\s*(.*)", re.DOTALL)
+_LINE = re.compile(r"\s*+((?:\\.|[^\s:=\\])++)\s*+[:=]?\s*+(.*)", re.DOTALL)
 
 
 class _Given(NamedTuple):

@@ -11,8 +11,8 @@ import re
 from mopsus.decentral.load.written import Origin, Written
 
 _PART = re.compile(r"""\s*(?:"([^"\\]*)"|'([^']*)'|([\w-]+))\s*(\.?)""")
-_HEADER = re.compile(r"\s*(\[\[?)(.*?)\]\]?\s*(?:#.*)?")
-_KEY = re.compile(r"""\s*((?:"[^"\\]*"|'[^']*'|[\w.-]+|\s*\.\s*)+?)\s*=""")
+_HEADER = re.compile(r"""\s*+(\[\[?+)((?:"(?:[^"\\]|\\.)*+"|'[^']*+'|[^]"'#])*+)\]\]?+\s*+(?:#.*)?""")
+_KEY = re.compile(r"""\s*+((?:"[^"\\]*+"|'[^']*+'|[\w-]++|\s*+\.\s*+)++)\s*+=""")
 _PLAIN = re.compile(r"""\s*(?:"([^"\\]*)"|'([^']*)')""")
 
 

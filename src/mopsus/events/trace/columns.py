@@ -21,7 +21,9 @@ FALSE_CELLS = ("false", "False", "FALSE", "0")
 
 _INT = re.compile(rb"-?[0-9]+")
 _HEX = re.compile(rb"0[xX][0-9a-fA-F]{1,16}")
-_FLOAT = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?(?:inf|infinity|nan)", re.IGNORECASE)
+_FLOAT = re.compile(
+    rb"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?(?:inf|infinity|nan)", re.IGNORECASE
+)
 _NAN_PAYLOAD = re.compile(rb"[+-]?nan\([0-9a-z_]*\)", re.IGNORECASE)
 _BOOLS = {cell.encode(): True for cell in TRUE_CELLS} | {cell.encode(): False for cell in FALSE_CELLS}
 

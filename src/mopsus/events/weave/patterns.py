@@ -280,6 +280,14 @@ def full_name(cls: type) -> str:
     return f"{bare.module_name(cls)}.{bare.qualname(cls).replace('<locals>.', '')}"
 
 
+def _expression(glob: str) -> str:
+    """The regular expression of a glob: what stands before its last `*` is taken where it is first found."""
+    first, *pieces = (re.escape(piece).replace(r"\?", ".") for piece in glob.split("*"))
+    if not pieces:
+        return first + r"\Z"
+    return first + "".join(f"(?>.*?{piece})" for piece in pieces[:-1]) + f".*{pieces[-1]}\\Z"
+
+
 @dataclass(slots=True)
 class Glob:
     """A glob of modules or functions; `*` also stands for dots."""
@@ -288,8 +296,7 @@ class Glob:
     _match: Callable[[str], object] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        expression = re.escape(self.text).replace(r"\*", ".*").replace(r"\?", ".")
-        self._match = re.compile(expression + r"\Z").match
+        self._match = re.compile(_expression(self.text)).match
 
     def __call__(self, module: str, qualname: str) -> bool:
         """Does it match the module, or a function, class or method of it?"""
@@ -306,7 +313,7 @@ def _matcher(part: str) -> Callable[[str], bool]:
     """Does a name match a part of a pattern? A wildcard at its beginning does not stand for two underscores."""
     if "*" not in part:
         return part.__eq__
-    match = re.compile(re.escape(part).replace(r"\*", ".*") + r"\Z").match
+    match = re.compile(_expression(part)).match
     hidden = not part.startswith("__")
     return lambda name: match(name) is not None and not (hidden and name.startswith("__") and name.endswith("__"))
 

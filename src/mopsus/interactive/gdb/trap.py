@@ -20,8 +20,8 @@ from mopsus.interactive.gdb.interrupts import uninterrupted
 from mopsus.interactive.gdb.ptrace import get_registers
 
 _AFTER_HANDLER = re.compile(
-    r"high-priority step resume +keep y +0x0*([0-9a-f]+) .*\n\tstop only in thread (?:\d+\.)?(\d+)\n"
-    r".*\n\tstop only in stack frame at 0x0*([0-9a-f]+)"
+    r"high-priority step resume +keep y +0x(?:0(?!\b))*+([0-9a-f]+) .*\n\tstop only in thread (?:\d+\.)?(\d+)\n"
+    r".*\n\tstop only in stack frame at 0x(?:0(?!\b))*+([0-9a-f]+)"
 )
 """A breakpoint that GDB has where a handler returns to: the address, the thread, and the frame."""
 
@@ -140,7 +140,7 @@ class Trap(gdb.Breakpoint):
 def _returned_to() -> str | None:
     """The thread that a handler has just returned to, if the selected frame is where."""
     there = _AFTER_HANDLER.search(gdb.execute("maintenance info breakpoints 0", to_string=True))
-    frame = re.search("0x0*([0-9a-f]+)", gdb.execute("info frame", to_string=True))
+    frame = re.search(r"0x(?:0(?!\b))*+([0-9a-f]+)", gdb.execute("info frame", to_string=True))
     here = f"{int(gdb.parse_and_eval('$pc')):x}", frame and frame[1]
     return there[2] if there is not None and (there[1], there[3]) == here else None
 

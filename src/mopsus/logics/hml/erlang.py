@@ -34,7 +34,7 @@ from mopsus.spec.hml.predicates import PREDICATES
 WORDS = "with when tt ff max and or andalso orelse not xor div rem bnot band bor bxor bsl bsr"
 """No atom is written like one of these, unless in quotes."""
 
-GAP = re.compile(r"(?:\s|%[^\n]*)*")
+GAP = re.compile(r"(?:\s++|%[^\n]*+)*+")
 _AFTER = r"(?![A-Za-z0-9_@])"
 _VARIABLE = r"[A-Z_][A-Za-z0-9_@]*"
 _PID = r"<\d+\.\d+\.\d+>"

@@ -137,7 +137,7 @@ _VERDICTS = {"#succeed": SUCCEED, "#fail": FAIL}
 _ALONE = tuple(Kind(f"'{word}'", re.compile(rf"{word}\b")) for word in ("#epsilon", *_VERDICTS))
 """What a right side may be instead of symbols."""
 _KNOWN: tuple[Wanted, ...] = (_SYMBOL, *_ALONE, "^", "$", "->", ".")
-_GAP = re.compile(rf"(?:\s|{COMMENT})*", re.DOTALL)
+_GAP = re.compile(rf"(?:\s++|{COMMENT})*+", re.DOTALL)
 
 
 def _items(cursor: Cursor) -> Iterator[_Item]:

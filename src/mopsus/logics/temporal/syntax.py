@@ -313,7 +313,7 @@ _BETWEEN = _kinds(
 )
 _CONSTANT = _kinds({Op.TRUE: r"(?:true|1)\b", Op.FALSE: r"(?:false|0)\b"})
 _NAME = Kind("an event", re.compile(rf"@?{WORD}"))
-_INTERVAL = Kind("an interval", re.compile(r"\[\s*[0-9][\w.]*\s*,\s*(?:[0-9][\w.]*|inf)?\s*\]|<=\s*[0-9][\w.]*"))
+_INTERVAL = Kind("an interval", re.compile(r"\[\s*[0-9][\w.]*\s*,\s*+(?:[0-9][\w.]*|inf)?\s*\]|<=\s*[0-9][\w.]*"))
 _KNOWN: tuple[Wanted, ...] = (_INTERVAL, *_BEFORE, *_BETWEEN, *_CONSTANT, "(", ")", _NAME)
 
 _MODE = re.compile(r"@(bc|b|c)$|(?<=[*S])(a|s@bc|s@[bc])(?=[\])>]?$)")

@@ -25,7 +25,7 @@ OTHERS: Final = {Kind.FORK: "child", Kind.INIT: "parent", Kind.SEND: "receiver"}
 DATA: Final = {Kind.EXIT: "reason", Kind.SEND: "message", Kind.RECV: "message"}
 _KINDS: Final = ", ".join(f"`{kind}`" for kind in Kind)
 _DEEPEST: Final = 100
-_KEY = re.compile(r'"\s*((?:[^"\\]|\\.)*)"\s*:')
+_KEY = re.compile(r'"\s*+((?:[^"\\]|\\.)*+)"\s*+:')
 
 
 def parse_line(line: str, *, time: float | None = None, location: str | None = None) -> tuple[Occurrence, int] | None:

@@ -21,7 +21,7 @@ from mopsus.model.term import Pid
 
 Form: TypeAlias = Literal["text", "jsonl"]
 
-_FIELD = re.compile(r"%(?:\((\w+)\)[-+ #0]*\d*(?:\.\d+)?([sdifr])|%)")
+_FIELD = re.compile(r"%(?:\((\w+)\)[-+ #0]*+\d*+(?:\.\d+)?([sdifr])|%)")
 # Everything has a bound, so that a line that fits nearly takes no longer than others.
 _NUMBER: Final = r" {0,40}-?\d{1,40}(?:\.\d{1,40})?"
 _WORD: Final = r" {0,40}\S{1,300} {0,40}"

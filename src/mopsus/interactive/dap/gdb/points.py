@@ -19,7 +19,7 @@ from mopsus.interactive.dap.workbench import Filtered, Placed, Source, Wanted
 from mopsus.interactive.debugger import DebuggerError
 from mopsus.interactive.gdb.trap import quietly
 
-_AT_LEAST = re.compile(r"\s*(>=|>)?\s*(\d+)\s*")
+_AT_LEAST = re.compile(r"\s*+(>=|>)?+\s*+(\d+)\s*")
 _FUNCTIONS = ""
 """The key of those at functions: no file has that name."""
 _CATCHPOINT = re.compile(r"Catchpoint (\d+)")

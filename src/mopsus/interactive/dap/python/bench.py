@@ -51,7 +51,7 @@ from mopsus.model import Place, PlaceKind
 
 _NOTHING = Variable("", "")
 _NO_DATA = "the interpreter does not tell when data is used: set breakpoints with a condition where that may be"
-_FAMILY = re.compile(r"\s*(verde|mopsus)(\s+(?P<rest>.*)|\s*$)", re.DOTALL)
+_FAMILY = re.compile(r"\s*+(verde|mopsus)(\s++(?P<rest>.*)|\s*+$)", re.DOTALL)
 _LAST_WORD = re.compile(r"[\w.]*$")
 
 
