@@ -17,8 +17,8 @@ import typer
 from typer.core import TyperArgument, TyperOption
 
 import mopsus
+from mopsus.cli.app import LazyGroup, app
 from mopsus.cli.contracts.describe import describe
-from mopsus.cli.main import LazyGroup, app
 from mopsus.contracts import Contract, catalogue
 from mopsus.contracts.catalogue import GROUPS
 

@@ -9,6 +9,7 @@
 
 #include "monitor.hpp"
 #include "mopsus/log.hpp"
+#include "place_name.hpp"
 #include "terms.hpp"
 
 namespace nb = nanobind;
@@ -56,8 +57,9 @@ public:
         for (nb::handle monitor : monitors) monitors_.push_back(&nb::cast<PyMonitor&>(monitor));
     }
 
-    void begin(const std::string& source) {
-        for (std::size_t k = 0; k < monitors_.size(); ++k) log_.targets()[k].source = monitors_[k]->core().location(source, true);
+    void begin(const nb::str& source) {
+        const std::string name = place_name(source);
+        for (std::size_t k = 0; k < monitors_.size(); ++k) log_.targets()[k].source = monitors_[k]->core().location(name, true);
     }
 
     void settle(const std::string& component, const std::vector<std::optional<std::string>>& leaders, bool named) {

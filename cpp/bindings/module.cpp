@@ -22,6 +22,7 @@
 #include "mail.hpp"
 #include "mopsus/archive.hpp"
 #include "monitor.hpp"
+#include "place_name.hpp"
 #include "ring.hpp"
 #include "standin.hpp"
 #include "noted.hpp"
@@ -102,10 +103,10 @@ void emit(PyMonitor& self, std::size_t event, nb::tuple values) {
 }
 
 void row(PyMonitor& self, std::size_t event, nb::tuple values, const nb::object& time, const nb::object& thread,
-         const std::string& location, bool is_source, std::int64_t number) {
+         const nb::str& location, bool is_source, std::int64_t number) {
     const EventId id = checked(self, event);
     const std::vector<PyObject*> pointers = borrowed(values, self.core().program().events[id].values());
-    if (!self.emit_row(id, pointers.data(), {time.ptr(), thread.ptr(), location, is_source, number})) raise_python();
+    if (!self.emit_row(id, pointers.data(), {time.ptr(), thread.ptr(), place_name(location), is_source, number})) raise_python();
 }
 
 void release(PyMonitor& self, nb::dict values, const nb::object& thread) {
@@ -160,7 +161,8 @@ T taken(nb::handle capsule, const char* name) {
 }
 
 // None, or what is wrong with which row: (why, row, column, event, type).
-nb::object run(PyMonitor& self, const nb::object& data, const std::string& source, std::int64_t first_row, bool skip_bad_rows) {
+nb::object run(PyMonitor& self, const nb::object& data, const nb::str& source, std::int64_t first_row, bool skip_bad_rows) {
+    const std::string name = place_name(source);
     ArrowArrayStream stream{};
     if (nb::hasattr(data, "__arrow_c_stream__")) {
         stream = taken<ArrowArrayStream>(data.attr("__arrow_c_stream__")(), "arrow_array_stream");
@@ -173,7 +175,7 @@ nb::object run(PyMonitor& self, const nb::object& data, const std::string& sourc
     BatchOptions options;
     options.first_row = first_row;
     options.skip_bad_rows = skip_bad_rows;
-    const std::optional<BadRow> bad = self.run(stream, source, options);
+    const std::optional<BadRow> bad = self.run(stream, name, options);
     if (stream.release != nullptr) stream.release(&stream);
     if (PyErr_Occurred() != nullptr) raise_python();
     if (!bad) return nb::none();

@@ -440,7 +440,7 @@ std::optional<BadRow> PyMonitor::run(ArrowArrayStream& stream, const std::string
     bool more = stream.get_schema(&stream, &schema) == 0;
     if (!more) failure = "the data has no schema";
     while (more) {
-        PyThreadState* state = python ? nullptr : PyEval_SaveThread();
+        if (!python) released_ = PyEval_SaveThread();
         auto* raw = new ArrowArray{};
         more = stream.get_next(&stream, raw) == 0;
         if (!more) {
@@ -459,10 +459,10 @@ std::optional<BadRow> PyMonitor::run(ArrowArrayStream& stream, const std::string
             more = false;
         }
         options.first_row += raw->length;
-        if (state != nullptr) PyEval_RestoreThread(state);
+        if (!python) PyEval_RestoreThread(std::exchange(released_, nullptr));
         if (bad) more = false;
         event_done();
-        if (wish_ != nullptr || PyErr_CheckSignals() != 0) more = false;
+        if (wish_ != nullptr || PyErr_Occurred() != nullptr || PyErr_CheckSignals() != 0) more = false;
     }
     core_.end_stream();
     if (schema.release != nullptr) schema.release(&schema);
@@ -470,6 +470,20 @@ std::optional<BadRow> PyMonitor::run(ArrowArrayStream& stream, const std::string
     granted();
     if (!failure.empty() && PyErr_Occurred() == nullptr) PyErr_SetString(PyExc_ValueError, failure.c_str());
     return bad;
+}
+
+// Handlers of signals run between two rows; what one raises ends the batch.
+bool PyMonitor::interrupted() {
+    constexpr auto kPause = std::chrono::milliseconds(50);
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_look_) return false;
+    next_look_ = now + kPause;
+    if (wish_ != nullptr) return true;
+    if (released_ == nullptr) return PyErr_CheckSignals() != 0;
+    PyEval_RestoreThread(released_);
+    const bool wanted = PyErr_CheckSignals() != 0;
+    released_ = PyEval_SaveThread();
+    return wanted;
 }
 
 // ---- snapshots ----

@@ -8,6 +8,7 @@
 
 #include <Python.h>
 
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <map>
@@ -189,6 +190,7 @@ public:
 
     void report(Report&& report) override;
     void event_done() override;
+    bool interrupted() override;
     bool admit(EventId event, InstanceRef instance, std::uint64_t user, const std::vector<Value>& values, Origin& origin) override;
     std::uint64_t fork(std::uint64_t parent) override;
     void drop(std::uint64_t user) override;
@@ -275,6 +277,8 @@ private:
     bool inside_ = false;  // the engine is at work
     std::thread::id inside_thread_;
     std::uint64_t watches_ = 0;
+    PyThreadState* released_ = nullptr;  // of the thread whose batch is under way without the interpreter
+    std::chrono::steady_clock::time_point next_look_;  // for signals, during a batch
     int waiters_ = 0;  // threads that wait for their turn
     // ---- for `emit_quietly` ----
     FlatEngine* flat_ = nullptr;  // the engine, if it is one of these and has such events

@@ -121,7 +121,7 @@ PyObject* PyMonitor::stamp_to_python(const Stamp& stamp) const {
         time = scalar({stamp.time_kind == Stamp::Time::Int ? KeyKind::Int : KeyKind::Float, false, 0, 0, stamp.time, {}});
     }
     const std::string_view text = stamp.location != 0 ? core_.location_text(stamp.location) : std::string_view();
-    PyObject* location = stamp.location != 0 ? PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace") : Py_NewRef(Py_None);
+    PyObject* location = stamp.location != 0 ? PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogateescape") : Py_NewRef(Py_None);
     return Py_BuildValue("(LNNO)", static_cast<long long>(stamp.row), time, location,
                          stamp.location != 0 && core_.location_is_source(stamp.location) ? Py_True : Py_False);
 }

@@ -249,7 +249,7 @@ std::optional<BadRow> Monitor::Batch::run() {
 void Monitor::Batch::run_rows(std::int64_t first) {
     block_codes_.resize(kBlock);
     hints_.resize(kBlock * inputs_.size());
-    for (std::int64_t from = first; from < length_ && !stop_; from += kBlock) {
+    for (std::int64_t from = first; from < length_ && !stop_ && !monitor_.listener_.interrupted(); from += kBlock) {
         const std::int64_t to = std::min(from + kBlock, length_);
         block_ = from;
         for (std::int64_t row = from; row < to; ++row) block_codes_[static_cast<std::size_t>(row - from)] = code(row);

@@ -6,10 +6,9 @@ pytest run in an environment that has it does so: names are loaded when they are
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from mopsus.late import late_names
 
+TYPE_CHECKING = False  # `typing` takes longer to load than all of this
 if TYPE_CHECKING:
     from mopsus.events.component.api import mailbox, watch_components
     from mopsus.events.weave.api import install, weave

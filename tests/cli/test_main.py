@@ -5,7 +5,8 @@ import sys
 
 import pytest
 
-from mopsus.cli import main as cli
+from mopsus.cli import app as cli
+from mopsus.cli.main import main
 from mopsus.model import Diagnostic, MopsusError, Span
 
 
@@ -21,7 +22,7 @@ def command(monkeypatch):
 
 def status_of(*arguments):
     with pytest.raises(SystemExit) as end:
-        cli.main(arguments)
+        main(arguments)
     return end.value.code or 0
 
 
@@ -84,7 +85,7 @@ def test_a_fault_of_ours_has_its_traceback_when_debugging(command, monkeypatch):
 
     command(demo)
     with pytest.raises(ZeroDivisionError):
-        cli.main(["demo"])
+        main(["demo"])
 
 
 def test_an_interrupt_ends_quietly(command, capsys):
@@ -132,12 +133,13 @@ def test_every_command_explains_itself(name, capsys):
 
 def test_a_reader_that_leaves_is_no_error():
     printing = (
-        "from mopsus.cli import main as cli\n"
+        "from mopsus.cli import app as cli\n"
+        "from mopsus.cli.main import main\n"
         "def demo() -> int:\n"
         "    for _ in range(100_000): print('line')\n"
         "    return 0\n"
         "cli.load_command = lambda name: demo\n"
-        "cli.main(['demo'])\n"
+        "main(['demo'])\n"
     )
     with subprocess.Popen([sys.executable, "-c", printing], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
         assert child.stdout is not None

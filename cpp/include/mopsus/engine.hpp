@@ -73,6 +73,8 @@ public:
     virtual void report(Report&& report) = 0;
     // In a batch of an `immediate` program: an event is done, the next one is yet to come.
     virtual void event_done() {}
+    // Asked every few rows of a batch: must it end here? What has been done stays done.
+    virtual bool interrupted() { return false; }
     // Before an instance takes a guarded event: may it?
     virtual bool admit(EventId, InstanceRef, std::uint64_t /*user*/, const std::vector<Value>&, Origin&) { return true; }
     // The listener's word for a new instance, derived from another's word (0: from nothing).

@@ -47,6 +47,7 @@ from mopsus.cli.options import (
 from mopsus.cli.progress import ProgressBar
 from mopsus.cli.reporting import Reporting
 from mopsus.cli.specs import load_specs, sort_out
+from mopsus.stopping import STOPPING
 
 if TYPE_CHECKING:
     from mopsus.events.trace import CheckResult
@@ -127,7 +128,7 @@ def check(
     silence = silence_of(strict, allow_silent, recorded=True)
     run = Reporting(compiled, reports, options, json=json, allow_code=not no_code, at_end=at_end, silence=silence)
     show_progress = sys.stderr.isatty() and not no_progress and not quiet
-    with ProgressBar(show_progress) as bar:
+    with STOPPING.deferred(), ProgressBar(show_progress) as bar:
         if components:
             from mopsus.events.component.log.checking import check_logs
 
@@ -154,4 +155,5 @@ def check(
                 progress=bar.update,
                 open_monitor=run.open_monitor,
             )
-    return run.finish(result, heard_of(result) if components else None)
+        bar.close()
+        return run.finish(result, heard_of(result) if components else None)

@@ -143,6 +143,10 @@ class Children:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Take no more from any process. Safe to call twice."""
         folder, self._folder = self._folder, None
         for name, value in self._before.items():
             if value is None:

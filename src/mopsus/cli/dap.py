@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from mopsus.stopping import STOPPING
 
 
 def dap(
@@ -33,6 +34,6 @@ def dap(
         file = None if log is None else files.enter_context(log.open("w", encoding="utf-8"))
         wire = Wire(sys.stdin.buffer, sys.stdout.buffer, file)
         sys.stdout = sys.stderr  # whoever prints must not speak to the editor
-        signal.signal(signal.SIGTERM, signal.default_int_handler)  # an editor that ends it so leaves nothing behind
+        STOPPING.expected = True  # an editor that ends it so leaves nothing behind
         Front(wire).run()
     return 0

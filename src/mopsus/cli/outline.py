@@ -18,6 +18,7 @@ from mopsus.cli.sidecar import LastWord, Sidecar, Terms, start_sidecars
 from mopsus.events.component.outline.session import Session, is_running
 from mopsus.model import Diagnostic
 from mopsus.report.summary import INTERRUPTED
+from mopsus.stopping import SIGNALS, STOPPING
 
 if TYPE_CHECKING:
     from mopsus.events.weave.launch import Program
@@ -77,7 +78,7 @@ def watch_program(
         status=status if status >= 0 else 128 - status,
         sidecars=sidecars,
         elapsed_s=time.perf_counter() - started,
-        interrupted=status in (INTERRUPTED, -signal.SIGINT),
+        interrupted=status == INTERRUPTED or -status in SIGNALS,
     )
 
 
@@ -88,13 +89,15 @@ def watch_session(
     started = time.perf_counter()
     sidecars = start_sidecars(session, reporting, terms)
     interrupted = False
-    while True:
+    with STOPPING.deferred():
         try:
-            _relay(sidecars, on_verdict, session, None)
-            break
+            with STOPPING.interruptible():
+                _relay(sidecars, on_verdict, session, None)
         except KeyboardInterrupt:
             interrupted = True
+            STOPPING.heed()
             _dismiss(session)
+            _relay(sidecars, on_verdict, session, None)
     main = session.main
     if main is not None and not is_running(main):
         session.remove()

@@ -31,6 +31,10 @@ class ProgressBar:
         return self
 
     def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Take it away; safe to call twice."""
         if self._bar is not None:
             self._bar.stop()
 

@@ -36,6 +36,7 @@ from mopsus.cli.options import (
 )
 from mopsus.cli.reporting import Reporting
 from mopsus.cli.specs import SPEC_HINT, SPEC_SUFFIXES, load_specs
+from mopsus.stopping import STOPPING
 
 if TYPE_CHECKING:
     from mopsus.cli.children import Children, Outbox
@@ -103,13 +104,15 @@ def run(
     Standard output and input belong to the program; the report goes to standard error, or to a file by `--output`.
 
     The status is that of the program. With `--fail-on-violation` it is 1 if the program ended with 0 but a spec was
-    violated.
+    violated. Signals are the program's own; if one kills it, what was found up to there is reported before.
     """
+    from mopsus import _core
     from mopsus.cli.children import Children, Order, count_events
+    from mopsus.cli.lending import lent
     from mopsus.contracts import choose
     from mopsus.contracts.catalogue import by_module, loops_of
     from mopsus.events.component.watching import InlineProgram, Watching
-    from mopsus.events.weave.launch import launch
+    from mopsus.events.weave.launch import Ended, launch
     from mopsus.events.weave.weaver import Weaver
     from mopsus.report import Options
 
@@ -153,7 +156,6 @@ def run(
         return reporting.open_monitor(compiled.spec, verdicts.add, trusted=True)
 
     weaver = Weaver(monitors, by_module(chosen, open_contract), loops_of(chosen))
-    started = time.perf_counter()
     order = Order(
         [str(path.absolute()) for path in spec_files],
         history,
@@ -163,26 +165,42 @@ def run(
         envelopes=envelopes,
         contracts=contracts,
     )
-    with Children(order, verdicts.send, lambda: count_events(weaver.monitors.values())) as children:
-        with InlineProgram(program, monitors.values(), Watching(groups=groups, envelopes=envelopes)) as inline:
+    children = Children(order, verdicts.send, lambda: count_events(weaver.monitors.values()))
+    started = time.perf_counter()
+
+    def conclude(ended: Ended) -> int:
+        """Report what was found; the status. A process that the program has forked leaves that to the first one."""
+        if children.outbox is not None:
+            children.end_fork()
+            return ended.status
+        elapsed = time.perf_counter() - started
+        elsewhere = verdicts.collect(children)
+        children.close()
+        if explain_weaving:
+            from mopsus.events.weave.explain import explain
+
+            print(explain(weaver), file=sys.stderr)
+        unseen = () if elsewhere else _silent(monitors)
+        warnings = [*verdicts.switches.warnings()]
+        watched = Watched(weaver.monitors, program.name, elapsed, ended.interrupted, elsewhere, warnings, unseen)
+        suppressed = verdicts.switches.suppressed.total()
+        return reporting.finish(watched, suppressed=suppressed, program=ended.status, gate=fail_on_violation)
+
+    def end_killed(number: int) -> None:
+        """The program dies of a signal, wherever it is just now: what we do then is no part of it."""
+        _core.unobserved(conclude, Ended(128 + number, interrupted=True))
+
+    with STOPPING.deferred(), children:
+        watching = Watching(groups=groups, envelopes=envelopes)
+        with lent(end_killed), InlineProgram(program, monitors.values(), watching) as inline:
             ended = inline.end(launch(program, weaver))
         for monitor in weaver.monitors.values():
             monitor.close()
-        if children.outbox is not None:  # a process that the program has forked; the first one reports
-            children.end_fork()
+        status = conclude(ended)
+        if children.outbox is not None:
             sys.stdout.flush()
             os._exit(ended.status)
-        elapsed = time.perf_counter() - started
-        elsewhere = verdicts.collect(children)
-    if explain_weaving:
-        from mopsus.events.weave.explain import explain
-
-        print(explain(weaver), file=sys.stderr)
-    unseen = () if elsewhere else _silent(monitors)
-    warnings = [*verdicts.switches.warnings()]
-    watched = Watched(weaver.monitors, program.name, elapsed, ended.interrupted, elsewhere, warnings, unseen)
-    suppressed = verdicts.switches.suppressed.total()
-    return reporting.finish(watched, suppressed=suppressed, program=ended.status, gate=fail_on_violation)
+    return status
 
 
 def split(

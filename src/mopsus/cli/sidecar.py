@@ -19,6 +19,7 @@ from mopsus.cli.reporting import Reporting
 from mopsus.events.component.outline.mesh import join_nodes
 from mopsus.events.component.outline.messages import OutlineError
 from mopsus.events.component.outline.session import Session, is_running
+from mopsus.stopping import SIGNALS
 
 if TYPE_CHECKING:
     import socket
@@ -149,7 +150,8 @@ def _be_sidecar(work: Callable[[], None]) -> NoReturn:
     """Be nothing else than a monitor process, from here to the end."""
     status = 1
     try:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the user stops the program, and the program's end ends us
+        for number in SIGNALS:  # the user stops the program, and the program's end ends us
+            signal.signal(number, signal.SIG_IGN)
         work()
         status = 0
     except BrokenPipeError:

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import signal
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -49,6 +45,7 @@ from mopsus.cli.options import (
 )
 from mopsus.cli.reporting import Reporting
 from mopsus.cli.specs import load_specs, sort_out
+from mopsus.stopping import STOPPING
 
 if TYPE_CHECKING:
     from mopsus.events.trace import CheckResult
@@ -116,7 +113,8 @@ def watch(
     if sys.stderr.isatty() and not quiet:
         there = "" if log.exists() else ", which is not there yet"
         print(f"Watching {log}{there}. Ctrl-C ends it.", file=sys.stderr)
-    with stopped_by_signal() as stop:
+    STOPPING.expected = True
+    with STOPPING.deferred():
         if components:
             from mopsus.events.component.log.checking import watch_log
 
@@ -130,7 +128,6 @@ def watch(
                 log_format=log_format,
                 bad_rows=bad_rows.value,
                 max_violations=max_violations,
-                stop=stop,
             )
         else:
             result = watch_trace(
@@ -141,17 +138,5 @@ def watch(
                 max_violations=max_violations,
                 format=trace_format_of(format),
                 open_monitor=run.open_monitor,
-                stop=stop,
             )
-    return run.finish(result, heard_of(result) if components else None)
-
-
-@contextmanager
-def stopped_by_signal() -> Iterator[threading.Event]:
-    """An event that is set when a service manager asks the program to end."""
-    stop = threading.Event()
-    before = signal.signal(signal.SIGTERM, lambda number, frame: stop.set())
-    try:
-        yield stop
-    finally:
-        signal.signal(signal.SIGTERM, before)
+        return run.finish(result, heard_of(result) if components else None)

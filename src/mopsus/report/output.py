@@ -1,11 +1,11 @@
 """Stage 6: where a report goes: a stream as it is, a file whole or not at all.
 
-A file is written beside its destination and renamed when the report is complete, so a reader
-never sees half a report, and a run that dies leaves the previous one.
+A reader of a file never sees half a report, and a run that dies leaves the previous one.
 """
 
 from __future__ import annotations
 
+import io
 import os
 import stat
 import weakref
@@ -15,13 +15,14 @@ from pathlib import Path
 from typing import TextIO
 
 from mopsus.report.messages import ReportError
+from mopsus.whole import WholeFile
 
 
 class Output:
     """A text destination. Nothing is promised to be there before `commit`."""
 
     def __init__(self, destination: TextIO | str | os.PathLike[str]) -> None:
-        self._pending: Path | None = None
+        self._file: WholeFile | None = None
         if isinstance(destination, str | os.PathLike):
             self._name = os.fspath(destination)
             with self._errors():
@@ -56,11 +57,10 @@ class Output:
         """The report is complete: flush the stream, or put the file in its place."""
         with self._errors():
             self._stream.flush()
+            if self._file is not None:
+                self._file.commit()
             if self._owned:
                 self._stream.close()
-            if self._pending is not None:
-                os.replace(self._pending, self._target)
-                self._abandon.detach()
 
     def _open(self) -> TextIO:
         mode = 0o666
@@ -68,16 +68,11 @@ class Output:
             status = self._target.stat()
             if not stat.S_ISREG(status.st_mode):  # a device or a pipe is written to, never replaced
                 device = self._target.open("w", encoding="utf-8", newline="\n")
-                weakref.finalize(self, _abandon, device, None)
+                weakref.finalize(self, _abandon, device)
                 return device
             mode = stat.S_IMODE(status.st_mode)
-        pending = self._target.with_name(f".{self._target.name[:100]}.{os.urandom(6).hex()}")
-        # Not tempfile: its files are private to the user, a report has the usual permissions.
-        handle = os.open(pending, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-        stream = os.fdopen(handle, "w", encoding="utf-8", newline="\n")
-        self._pending = pending
-        self._abandon = weakref.finalize(self, _abandon, stream, pending)
-        return stream
+        self._file = WholeFile(self._target, mode)
+        return io.TextIOWrapper(self._file.file, encoding="utf-8", newline="\n")
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
@@ -94,10 +89,7 @@ class Output:
             ) from error
 
 
-def _abandon(stream: TextIO, pending: Path | None) -> None:
-    """The report may never have been completed: take back what was written."""
+def _abandon(device: TextIO) -> None:
+    """The report may never have been completed, and nobody reads what else would be said about it."""
     with suppress(OSError):
-        stream.close()
-    if pending is not None:
-        with suppress(OSError):
-            pending.unlink()
+        device.close()

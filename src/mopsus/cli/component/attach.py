@@ -28,6 +28,7 @@ from mopsus.cli.options import (
 )
 from mopsus.cli.reporting import Reporting
 from mopsus.cli.specs import load_specs, sort_out
+from mopsus.stopping import STOPPING
 
 
 def attach(
@@ -71,6 +72,7 @@ def attach(
         hint = "write `mopsus component attach SPEC… PID`"
         raise CommandError("the number of one process is needed", hint=hint, code="CLI-005")
     session = Session.find(int(rest[0]))
+    STOPPING.expected = True
     reporting = Reporting(
         load_specs(spec_files, allow_unmonitorable=allow_unmonitorable, first_match=first_match),
         {"junit": junit, "sarif": sarif, "html": html},

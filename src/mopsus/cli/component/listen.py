@@ -27,6 +27,7 @@ from mopsus.cli.options import (
 )
 from mopsus.cli.reporting import Reporting
 from mopsus.cli.specs import load_specs
+from mopsus.stopping import STOPPING
 
 
 def listen(
@@ -78,7 +79,8 @@ def listen(
         listener = Listener(None if socket is None else str(socket), port, os.environ.get("MOPSUS_TOKEN"))
     except OSError as error:
         raise CommandError(f"cannot listen: {error.strerror or error}", hint="choose another socket") from None
-    with listener:
+    STOPPING.expected = True
+    with STOPPING.deferred(), listener:
         print(f"mopsus: listening at {listener.address}, token {listener.token}", file=sys.stderr, flush=True)
         result = hear_lines(
             run.specs,
@@ -89,4 +91,4 @@ def listen(
             dispatching=dispatching_for(log_options, json=json),
             max_violations=max_violations,
         )
-    return run.finish(result, heard_of(result))
+        return run.finish(result, heard_of(result))

@@ -43,6 +43,7 @@ def record(
     `mopsus component record -o server.log -- server.py --port 8000`
     """
     from mopsus.cli.children import Children, Order
+    from mopsus.cli.lending import lent
     from mopsus.cli.run import program_of
     from mopsus.events.component.program import begin_program, end_program
     from mopsus.events.component.record import Recorder
@@ -59,7 +60,8 @@ def record(
         recorder.start(envelopes=envelopes)
         try:
             begin_program(program)
-            ended = launch(program, Weaver({}))
+            with lent(lambda number: recorder.stop()):
+                ended = launch(program, Weaver({}))
             end_program(ended)
         finally:
             recorder.stop()

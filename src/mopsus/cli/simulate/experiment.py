@@ -72,7 +72,7 @@ def experiment(
             write_parquet(store, parquet)
     if json:
         _print_json(chosen, discarded, summary)
-    elif not quiet or summary.failures:
+    elif not quiet or summary.failures or summary.left:
         _print_summary(chosen, discarded, summary)
     return FAILED if summary.failures else 0
 
@@ -85,6 +85,7 @@ def _print_json(chosen: Experiment, discarded: Mapping[str, str], summary: Summa
         "runs": summary.runs,
         "finished": summary.finished,
         "finished_before": summary.before,
+        "left": summary.left,
         "failed": [{**failure.run._asdict(), "message": failure.message} for failure in summary.failures],
         "discarded": discarded,
     }
@@ -97,6 +98,7 @@ def _print_summary(chosen: Experiment, discarded: Mapping[str, str], summary: Su
     told = [f"{summary.finished:,} of {summary.runs:,} runs have results"]
     told += [f"{summary.before:,} of them from before"] * bool(summary.before)
     told += [f"{len(summary.failures):,} failed"] * bool(summary.failures)
+    told += [f"interrupted before {summary.left:,} of them"] * bool(summary.left)
     print(f"{chosen.results}: {', '.join(told)}")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import signal
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -13,6 +12,7 @@ from typing import Annotated
 import typer
 
 from mopsus.cli.simulate.options import BusAddress
+from mopsus.stopping import STOPPING
 
 
 def host(
@@ -34,6 +34,7 @@ def host(
     """
     if journal is not None:
         journal.mkdir(parents=True, exist_ok=True)
+    STOPPING.expected = True
     asyncio.run(_serve(name, bus, journal))
     return 0
 
@@ -46,11 +47,11 @@ async def _serve(name: str, address: str, journal: Path | None) -> None:
     host = Host(name, bus, journal, _say)
     await host.join()
     serving = asyncio.ensure_future(host.serve())
-    for each in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(each, serving.cancel)
-    _say(f"host '{name}' is ready")
-    with contextlib.suppress(asyncio.CancelledError):
-        await serving
+    loop = asyncio.get_running_loop()
+    with STOPPING.telling(lambda number: loop.call_soon_threadsafe(serving.cancel)):
+        _say(f"host '{name}' is ready")
+        with contextlib.suppress(asyncio.CancelledError):
+            await serving
     await bus.close()
     _say(f"sent {bus.sent_messages} messages of {bus.sent_bytes} bytes")
 

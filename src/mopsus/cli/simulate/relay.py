@@ -11,6 +11,7 @@ import typer
 
 from mopsus.cli.messages import CommandError
 from mopsus.cli.simulate.options import BusAddress, Seed
+from mopsus.stopping import STOPPING
 
 if TYPE_CHECKING:
     from mopsus.bus.relay import Faults
@@ -38,6 +39,7 @@ def relay(
     from mopsus.bus.relay import Faults
 
     faults = Faults(loss, double, delay, seed)
+    STOPPING.expected = True
     asyncio.run(_serve(bus, listen, faults))
     return 0
 
@@ -50,11 +52,11 @@ async def _serve(bus: str, listen: str, faults: Faults) -> None:
     if not colon or not port.isdecimal():
         raise CommandError(f"'{listen}' is no address", hint="write ADDRESS:PORT", code="CLI-005")
     ended = asyncio.Event()
-    for each in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(each, ended.set)
+    loop = asyncio.get_running_loop()
     relay = Relay(server_address(bus), faults)
-    asyncio.get_running_loop().add_signal_handler(signal.SIGUSR1, relay.toggle)
-    listening = await relay.listen(address, int(port))
-    print(f"mopsus: relay at nats://{address}:{listening}", file=sys.stderr, flush=True)
-    await ended.wait()
+    loop.add_signal_handler(signal.SIGUSR1, relay.toggle)
+    with STOPPING.telling(lambda number: loop.call_soon_threadsafe(ended.set)):
+        listening = await relay.listen(address, int(port))
+        print(f"mopsus: relay at nats://{address}:{listening}", file=sys.stderr, flush=True)
+        await ended.wait()
     relay.close()

@@ -9,6 +9,8 @@ from typing import Annotated
 
 import typer
 
+from mopsus.stopping import STOPPING
+
 
 def view(
     recording: Annotated[
@@ -27,6 +29,7 @@ def view(
     from mopsus.ui.server import serve
 
     loaded = load_recording(recording)
+    STOPPING.expected = True
 
     def page() -> None:
         from mopsus.ui.replay.page import ReplayPage

@@ -17,6 +17,7 @@ from multiprocessing.process import BaseProcess
 from typing import Generic, TypeAlias, TypeVar
 
 from mopsus.model import MopsusError
+from mopsus.stopping import SIGNALS
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
@@ -111,13 +112,19 @@ class _Worker(Generic[Item, Answer]):
     def _start(self) -> None:
         self.connection, theirs = self._context.Pipe()
         self.process = self._context.Process(target=_serve, args=(theirs, self._opener), daemon=True)
-        self.process.start()
-        theirs.close()
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)  # until the process can say what it makes of them
+        try:
+            self.process.start()
+        finally:
+            theirs.close()
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _serve(connection: Connection, opener: Opener[Item, Answer]) -> None:
     """What a worker does: batch by batch, until nobody is there to give it one."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started it decides what is to be done
+    for number in SIGNALS:  # whoever started it decides what is to be done
+        signal.signal(number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
     do: Callable[[Item], Answer | Failed]
     try:
         do = opener()

@@ -19,6 +19,7 @@ from mopsus.decentral.experiment.runner import Runner
 from mopsus.decentral.experiment.settings import Experiment
 from mopsus.decentral.measures.points import Value
 from mopsus.decentral.measures.store import Failure, Row, RunKey, Store
+from mopsus.stopping import STOPPING
 
 Item = TypeVar("Item")
 
@@ -46,11 +47,13 @@ class Summary:
     before: int
     """Those of them that had a result when it began."""
     failures: tuple[Failure, ...]
+    left: int = 0
+    """Runs that were not carried out, because a signal came."""
 
     @property
     def finished(self) -> int:
         """Runs that have a result now."""
-        return self.runs - len(self.failures)
+        return self.runs - len(self.failures) - self.left
 
 
 def check_specs(experiment: Experiment, processes: int, advance: Advance = ignore) -> dict[str, str]:
@@ -85,8 +88,8 @@ def run_missing(
         finished = store.finished()
         missing = [run for run in runs if run not in finished]
         answers = carry_out(_batches(missing, processes, BATCH), partial(_open_runs, experiment), processes)
-        failures = _write_all(store, answers, lambda done: advance(done, len(missing)))
-    return Summary(len(runs), len(runs) - len(missing), tuple(sorted(failures)))
+        done, failures = _write_all(store, answers, lambda done: advance(done, len(missing)))
+    return Summary(len(runs), len(runs) - len(missing), tuple(sorted(failures)), len(missing) - done)
 
 
 def _runs(experiment: Experiment, discarded: Mapping[str, str]) -> Iterator[RunKey]:
@@ -102,8 +105,9 @@ def _runs(experiment: Experiment, discarded: Mapping[str, str]) -> Iterator[RunK
 
 def _write_all(
     store: Store, answers: Iterable[tuple[RunKey, dict[str, Value] | Failed]], advance: Callable[[int], object]
-) -> list[Failure]:
-    """Store answers as they come; which of them are failures."""
+) -> tuple[int, list[Failure]]:
+    """Store answers as they come, until a signal does; how many came, and which of them are failures."""
+    done = 0
     rows: list[Row] = []
     failures: list[Failure] = []
     known_failures = 0
@@ -118,9 +122,13 @@ def _write_all(
                 store.write(rows, failures[known_failures:])
                 rows, known_failures, written_at = [], len(failures), time.monotonic()
             advance(done)
+    except KeyboardInterrupt:
+        if not STOPPING.is_set():
+            raise
+        STOPPING.heed()
     finally:  # also when it is interrupted
         store.write(rows, failures[known_failures:])
-    return failures
+    return done, failures
 
 
 def _batches(items: Sequence[Item], processes: int, most: int) -> Iterable[Sequence[Item]]:

@@ -49,6 +49,7 @@ class Decoding:
             stdin=subprocess.PIPE if streamed else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=self._complaints,
+            process_group=0,  # a signal to all is for whoever asks us
         )
         self._closing.callback(self._end_child)
         self._feed_error: UnreadableError | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,13 +12,13 @@ from typing import Generic, Protocol, TypeVar
 
 from mopsus.events.trace.columns import ColumnType
 from mopsus.events.trace.follow import POLL_S
-from mopsus.events.trace.interrupts import Interrupts
 from mopsus.events.trace.needs import TIME, ColumnTypes, needs_of
 from mopsus.events.trace.read import TraceReader
 from mopsus.events.trace.session import BadRows, Counts, OnVerdict, OpenMonitor, Session, TraceMonitor
 from mopsus.events.trace.sources import Format, Source, expand
 from mopsus.events.trace.tail import LogReader
 from mopsus.model import Diagnostic, Spec, TraceError, Unseen, Verdict
+from mopsus.stopping import STOPPING
 
 HISTORY = 32
 
@@ -54,6 +54,8 @@ class CheckResult:
     error: TraceError | None = None
     """What stopped the run early; everything before it was processed."""
     interrupted: bool = False
+    torn: bool = False
+    """It was interrupted in the midst of a block, so that the monitors may stand at different rows."""
     full: bool = False
     """The run ended because it had found as many violations as were asked for."""
     elapsed_s: float = 0.0
@@ -113,9 +115,10 @@ def watch(
     run = Run(on_verdict, max_violations, lambda take: Session(specs, monitors, take, bad_rows))
     with closing(run):
         reader = LogReader(log, needs_of(specs), format=format, skip=bad_rows == "skip", stop=stop, poll_s=poll_s)
-        run.go(reader)
+        run.go(reader, obedient=True)
+        warnings = [*_untimed(reader.types), *(_unread(reader.unread, str(log)) if run.outcome.interrupted else ())]
         run.outcome.interrupted = False  # it is the way to end
-        result = run.finish(reader.builder.bad_rows, reader.builder.bad, _untimed(reader.types))
+        result = run.finish(reader.builder.bad_rows, reader.builder.bad, warnings)
     result.sources = [str(log)]
     return result
 
@@ -131,6 +134,7 @@ def monitors_for(history: int, allow_code: bool) -> OpenMonitor:
 
 
 Block = TypeVar("Block", contravariant=True)
+Item = TypeVar("Item")
 
 
 class FedSession(Protocol[Block]):
@@ -177,8 +181,11 @@ class Run(Generic[Block]):
         self.session.close()
 
     def _take(self, verdict: Verdict) -> None:
-        if self.outcome.full or self._failure is not None:
+        if self.outcome.full or self.outcome.torn or self._failure is not None:
             return  # the monitor goes on to the end of its batch
+        if STOPPING.is_overdue():
+            self.outcome.torn = True
+            return
         try:
             self._on_verdict(verdict)
         except Exception as error:
@@ -188,20 +195,39 @@ class Run(Generic[Block]):
         self.outcome.violations += verdict.violation
         self.outcome.full = self.outcome.violations == self._max_violations
 
-    def go(self, blocks: Iterable[Block], report: Callable[[int], object] = lambda rows: None) -> None:
-        """Feed the blocks until they end, or something ends them."""
+    def go(
+        self,
+        blocks: Iterable[Block],
+        report: Callable[[int], object] = lambda rows: None,
+        *,
+        obedient: bool = False,
+    ) -> None:
+        """Feed the blocks until they end, or something ends them. Those that are `obedient` end by themselves when a
+        signal has come, with what was there before it; others are interrupted while they are waited for."""
         try:
-            with Interrupts() as interrupts:
-                for block in blocks:
-                    with interrupts.deferred():
-                        self._feed(block)
-                    report(self.session.rows)
-                    if self.outcome.full:
-                        break
+            with STOPPING.taking_interrupts():
+                try:
+                    self._go(blocks if obedient else _interruptible(blocks), report)
+                finally:
+                    if STOPPING.is_set():
+                        self.outcome.interrupted = True
+                        STOPPING.heed()
         except TraceError as error:
-            self.outcome.error = error
+            self.outcome.error = None if self.outcome.interrupted else error
         except KeyboardInterrupt:
             self.outcome.interrupted = True
+
+    def _go(self, blocks: Iterable[Block], report: Callable[[int], object]) -> None:
+        with STOPPING.deferred():
+            for block in blocks:
+                try:
+                    self._feed(block)
+                except KeyboardInterrupt:
+                    self.outcome.torn = True
+                    raise
+                report(self.session.rows)
+                if self.outcome.full or STOPPING.is_overdue():
+                    break
 
     def conclude(self, action: Callable[[], None]) -> None:
         """Do what is left when all blocks have been fed."""
@@ -227,6 +253,8 @@ class Run(Generic[Block]):
         outcome, session = self.outcome, self.session
         outcome.elapsed_s = time.perf_counter() - self._started
         outcome.rows, outcome.ignored = session.rows, session.ignored
+        if outcome.torn:  # some rows of the last block were taken
+            outcome.rows = max(outcome.rows, *(sum(counts.seen.values()) for counts in session.stats.values()))
         outcome.bad_rows = bad_rows + session.bad_rows
         outcome.bad = bad
         outcome.stats = dict(session.stats)
@@ -243,11 +271,28 @@ class Run(Generic[Block]):
         return outcome
 
 
+def _interruptible(blocks: Iterable[Item]) -> Iterator[Item]:
+    stream = iter(blocks)
+    while True:
+        with STOPPING.interruptible():
+            block = next(stream, None)
+        if block is None:
+            return
+        yield block
+
+
 def _untimed(types: ColumnTypes) -> list[Diagnostic]:
     if types.decided(TIME) in (None, ColumnType.INT, ColumnType.FLOAT):
         return []
     message = f"column `{TIME}` holds no numbers, so verdicts have no time"
     return [Diagnostic("TRACE-008", message, hint="write times as numbers, say seconds", warning=True)]
+
+
+def _unread(size: int, log: str) -> list[Diagnostic]:
+    if not size:
+        return []
+    message = f"{log} was not read to its end: {size:,} bytes are left"
+    return [Diagnostic("TRACE-012", message, hint="a later run can go on there with `--state`", warning=True)]
 
 
 def _skipped(outcome: CheckResult) -> Diagnostic:

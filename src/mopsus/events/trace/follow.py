@@ -16,6 +16,7 @@ from typing import BinaryIO
 
 from mopsus.events.trace.blocks import LONGEST_ROW, endless_row, last_row_end
 from mopsus.events.trace.sources import PIECE, Format, detect_format
+from mopsus.stopping import STOPPING
 
 POLL_S = 0.1
 TAIL = 64
@@ -39,7 +40,7 @@ class _Open:
 
 
 class Follower:
-    """The rows that a file has and gets, until `stop` is set.
+    """The rows that a file has and gets, until `stop` is set or a signal comes.
 
     A row is given once its newline is there, or when its file has been rotated away. Nothing is given twice. What
     a writer puts into a file between our last look and its truncation is lost, as it is to every reader.
@@ -56,28 +57,36 @@ class Follower:
         self.path = path
         self.format = format
         """Found out from the first bytes if it is not given; CSV and JSON lines end their rows differently."""
-        self._stop = stop or threading.Event()
+        self._stop = stop
         self._poll_s = poll_s
         self._current: _Open | None = None
         self._pending = bytearray()
         self._begins = True
+        self._at_end = False
+        self.unread = 0
+        """How many bytes there were that were not given, when it was left."""
 
     def __iter__(self) -> Iterator[Whole]:
         try:
             while True:
                 # Asked before looking, so that everything written before it was set is still given.
-                last_look = self._stop.is_set()
+                last_look = self._stopping()
                 found = False
                 for whole in self._look():
                     found = True
                     yield whole
                 if last_look:
+                    self._at_end = True
                     return
                 if not found:
-                    self._stop.wait(self._poll_s)
+                    STOPPING.wait(self._poll_s) if self._stop is None else self._stop.wait(self._poll_s)
         finally:
             if self._current is not None:
+                self.unread = 0 if self._at_end else self._left(self._current)
                 self._current.file.close()
+
+    def _stopping(self) -> bool:
+        return STOPPING.is_set() or (self._stop is not None and self._stop.is_set())
 
     def _look(self) -> Iterator[Whole]:
         """Everything that is there now."""
@@ -93,6 +102,9 @@ class Follower:
             yield from self._finish()
             self._current.file.close()
             self._current = successor
+
+    def _left(self, current: _Open) -> int:
+        return os.fstat(current.file.fileno()).st_size - current.offset + len(self._pending)
 
     def _open(self, path: Path) -> _Open | None:
         try:

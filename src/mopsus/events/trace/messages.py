@@ -14,4 +14,5 @@ MESSAGES = {
     "TRACE-008": "Column `time` holds no numbers, so verdicts have no time.",
     "TRACE-009": "Rows were left out because they were bad and `--bad-rows skip` was given.",
     "TRACE-010": "The run ended at the number of violations given by `--max-violations`, before the end of the traces.",
+    "TRACE-012": "A log was being followed and a signal came while there was much to read: the rest was not read.",
 }

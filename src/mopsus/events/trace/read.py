@@ -81,7 +81,7 @@ class TraceReader:
         """Stop reading; safe to call at any time and more than once."""
         self._stopping.set()
         # Nothing can interrupt a read from a pipe that stays silent; the thread is a daemon and dies with the process.
-        self._thread.join(timeout=1.0)
+        self._thread.join(timeout=0.3)
         self._parsers.shutdown(wait=False, cancel_futures=True)
 
     def __iter__(self) -> Iterator[TraceBatch]:

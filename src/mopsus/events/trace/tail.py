@@ -42,6 +42,11 @@ class LogReader:
         self._reader: TextReader | None = None
         self._header: tuple[str, ...] = ()
 
+    @property
+    def unread(self) -> int:
+        """How many bytes the log has that were not given, if it was left before its end."""
+        return self._follower.unread
+
     def __iter__(self) -> Iterator[TraceBatch]:
         row = 1
         origin = Origin(str(self._log))

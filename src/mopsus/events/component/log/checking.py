@@ -110,7 +110,7 @@ def watch_log(
     """
     reader = EventReader(format, log_format, skip=bad_rows == "skip")
     run = _LogRun(specs, reader, on_verdict, open_monitor, dispatching, max_violations)
-    return run.go(follow_blocks(log, stop, poll_s), [str(log)], lambda rows: None, endless=True)
+    return run.go(follow_blocks(log, stop, poll_s), [str(log)], lambda rows: None, endless=True, obedient=True)
 
 
 def hear_lines(
@@ -160,11 +160,12 @@ class _LogRun:
         report: Callable[[int], object],
         *,
         endless: bool = False,
+        obedient: bool = False,
     ) -> ComponentResult:
         """Feed the blocks. To interrupt what is `endless` is the way to end it."""
         run, session, result = self._run, self.session, self._result
         with closing(run), closing(blocks):
-            run.go(blocks, report)
+            run.go(blocks, report, obedient=obedient)
             result.interrupted = result.interrupted and not endless
             if not run.broken_off:
                 run.conclude(session.finish)
