@@ -49,6 +49,7 @@ STAGES = {
     "DEBUG": "Debugging sessions",
     "BUS": "Messages between hosts",
     "REPORT": "Reports",
+    "VERDICT": "Verdicts",
     "SEEN": "What was not seen",
     "UI": "Pages in the browser",
     "CLI": "The command line",

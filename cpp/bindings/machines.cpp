@@ -28,6 +28,8 @@ std::shared_ptr<const Machine> make_table(nb::tuple arguments) {
     machine->categories = nb::cast<std::vector<std::vector<std::uint16_t>>>(arguments[3]);
     machine->final = nb::cast<std::vector<std::vector<std::uint16_t>>>(arguments[4]);
     machine->alive = nb::cast<std::vector<std::vector<Mask>>>(arguments[5]);
+    machine->after_report = nb::cast<std::vector<std::uint32_t>>(arguments[6]);
+    machine->every = nb::cast<bool>(arguments[7]);
     return machine;
 }
 
@@ -71,6 +73,8 @@ std::shared_ptr<const Machine> make_stack(nb::tuple arguments) {
     machine->fail = nb::cast<std::int32_t>(arguments[9]);
     machine->alive = nb::cast<std::vector<std::vector<Mask>>>(arguments[10]);
     machine->failed = nb::cast<std::vector<Mask>>(arguments[11]);
+    machine->exhausted = nb::cast<std::int32_t>(arguments[12]);
+    machine->budget = nb::cast<std::uint32_t>(arguments[13]);
     return machine;
 }
 

@@ -201,6 +201,7 @@ nb::dict stats(PyMonitor& self) {
     result["collected"] = counts.collected;
     result["alive"] = counts.alive();
     result["most"] = counts.most;
+    result["fallen"] = counts.fallen;
     result["bytes"] = core.bytes();
     std::size_t obligations = 0;
     core.each_engine([&](Engine& engine) { obligations = std::max(obligations, engine.largest()); });
@@ -428,11 +429,11 @@ NB_MODULE(_core, module) {
         .def("release", &release, nb::arg("values"), nb::arg("thread").none())
         .def("run", &run, nb::arg("data"), nb::arg("source"), nb::arg("first_row"), nb::arg("skip_bad_rows"))
         .def("reset",
-             [](PyMonitor& self, Reference instance) {
+             [](PyMonitor& self, Reference instance, bool reported) {
                  const auto& [engine, kind, id, serial] = instance;
-                 return self.reset(engine, {nullptr, kind, id, serial});
+                 return self.reset(engine, {nullptr, kind, id, serial}, reported);
              },
-             nb::arg("instance"))
+             nb::arg("instance"), nb::arg("reported"))
         .def("look_beyond", &PyMonitor::look_beyond, nb::arg("folder"))
         .def_prop_rw("caching", &PyMonitor::caching, &PyMonitor::set_caching)
         .def("slices", &slices)

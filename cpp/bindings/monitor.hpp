@@ -147,7 +147,7 @@ public:
     }
     bool has_reports() const { return !ready_.empty(); }
 
-    bool reset(std::uint64_t engine, InstanceRef instance);
+    bool reset(std::uint64_t engine, InstanceRef instance, bool reported);
     void close();
     bool closed() const { return closed_; }
     // The exception that is set is reported as a fault of monitoring, unless it is Ctrl-C or an order to exit: that one is

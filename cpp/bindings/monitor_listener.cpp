@@ -222,10 +222,10 @@ PyObject* PyMonitor::told(const Report& report) {
                                  report.instance.id, report.instance.serial, user, steps_to_python(report.explanation));
 }
 
-bool PyMonitor::reset(std::uint64_t engine, InstanceRef instance) {
+bool PyMonitor::reset(std::uint64_t engine, InstanceRef instance, bool reported) {
     bool done = false;
     core_.each_engine([&](Engine& one) {
-        if (reinterpret_cast<std::uintptr_t>(&one) == engine) done = one.reset(instance);
+        if (reinterpret_cast<std::uintptr_t>(&one) == engine) done = one.reset(instance, reported);
     });
     return done;
 }

@@ -97,7 +97,9 @@ void FlatEngine::report(Slot slot, unsigned property, EventId event, Word before
 void FlatEngine::note(Slot slot, EventId event, Word before, const Stamp& stamp) {
     if (done_[slot]) return;
     report(slot, 0, event, before, stamp);
-    if (!any_alive(slot)) retire(slot);
+    if (any_alive(slot)) return;
+    counts_.fallen += falls(&before, at(slot), event) ? 1 : 0;
+    retire(slot);
 }
 
 void FlatEngine::compact_history() {
@@ -142,7 +144,10 @@ void FlatEngine::step(EventId event, const Slot* slots, Origin& origin) {
     if (history_.on()) words[past()] = history_.add(words[past()], event, stamp);
     if (notable) {
         for (unsigned k = 0; k < properties_.size(); ++k) report(slot, k, event, before[k], stamp);
-        if (!any_alive(slot)) retire(slot);
+        if (!any_alive(slot)) {
+            counts_.fallen += falls(before, at(slot), event) ? 1 : 0;
+            retire(slot);
+        }
     }
     if (history_.full()) compact_history();
 }
@@ -155,14 +160,10 @@ void FlatEngine::forget(unsigned p, Slot slot) {
     domains_[p]->recycle(slot);
 }
 
-bool FlatEngine::reset(InstanceRef instance) {
+bool FlatEngine::reset(InstanceRef instance, bool reported) {
     const Slot slot = instance.id;
     if (!present(slot) || done_[slot] || domains_[0]->serial(slot) != instance.serial) return false;
-    for (std::size_t k = 0; k < properties_.size(); ++k) {
-        properties_[k].end(at(slot)[k]);
-        at(slot)[k] = properties_[k].begin();
-    }
-    if (history_.on()) at(slot)[past()] = 0;
+    if (reset_states(at(slot), reported) && history_.on()) at(slot)[past()] = 0;
     return true;
 }
 
@@ -206,6 +207,7 @@ void FlatEngine::transfer(Archive& archive) {
     }
     archive.field(counts_.created);
     archive.field(counts_.collected, 0, counts_.created);
+    archive.field(counts_.fallen, 0, counts_.collected);
     archive.field(counts_.most, counts_.alive(), counts_.created);
 }
 

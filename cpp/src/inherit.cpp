@@ -329,7 +329,7 @@ InheritEngine::Forest* InheritEngine::present(InstanceRef instance) {
     return slice[kPresent] != 0 && slice[kSerial] == instance.serial ? &forest : nullptr;
 }
 
-bool InheritEngine::reset(InstanceRef instance) {
+bool InheritEngine::reset(InstanceRef instance, bool /*reported*/) {
     Forest* forest = present(instance);
     if (forest == nullptr) return false;
     move(*forest, instance.id, forest->machine->initial);

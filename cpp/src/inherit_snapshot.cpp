@@ -50,6 +50,7 @@ void InheritEngine::transfer(Archive& archive) {
     }
     archive.field(counts_.created);
     archive.field(counts_.collected, 0, counts_.created);
+    archive.field(counts_.fallen, 0, counts_.collected);
     archive.field(counts_.most, counts_.alive(), counts_.created);
 }
 

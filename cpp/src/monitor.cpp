@@ -33,6 +33,7 @@ void Monitor::end_thread(const Key& thread) {
     past_.created += engine->counts().created;
     past_.collected += engine->counts().created;  // with the thread, all of its instances end
     past_.most = std::max(past_.most, engine->counts().most);
+    past_.fallen += engine->counts().fallen;
     for (Remap& remap : remaps_)
         if (remap.engine == engine.get()) remap = {};
     engine.reset();
@@ -67,6 +68,7 @@ Counts Monitor::counts() {
         sum.created += engine.counts().created;
         sum.collected += engine.counts().collected;
         sum.most = std::max(sum.most, engine.counts().most);
+        sum.fallen += engine.counts().fallen;
     });
     return sum;
 }
@@ -93,6 +95,7 @@ void Monitor::transfer(Archive& archive) {
     archive.field(bad_rows);
     archive.field(past_.created);
     archive.field(past_.collected);
+    archive.field(past_.fallen);
     archive.field(past_.most);
 }
 

@@ -447,7 +447,9 @@ void SlicingEngine::conclude(unsigned k, Id id, EventId event, const Word* befor
             turn.reports.push_back({std::move(report), kind.leaf_kind, at[kind.leaf]});
         }
     }
-    if (!alive_now(k, id)) turn.doomed.emplace_back(k, id);
+    if (alive_now(k, id)) return;
+    counts_.fallen += falls(before, at + kind.states, event) ? 1 : 0;
+    turn.doomed.emplace_back(k, id);
 }
 
 void SlicingEngine::compact_history() {
@@ -500,15 +502,11 @@ bool SlicingEngine::present(InstanceRef ref) {
     return (at[kind.flags] & kPresent) != 0 && at[kind.serial] == ref.serial;
 }
 
-bool SlicingEngine::reset(InstanceRef ref) {
+bool SlicingEngine::reset(InstanceRef ref, bool reported) {
     if (!present(ref)) return false;
     std::uint32_t* at = record(ref.kind, ref.id);
-    for (std::size_t k = 0; k < properties_.size(); ++k) {
-        Word& state = at[instances_[ref.kind].states + k];
-        properties_[k].end(state);
-        state = properties_[k].begin();
-    }
-    if (history_.on()) at[instances_[ref.kind].past] = 0;
+    const InstanceKind& kind = instances_[ref.kind];
+    if (reset_states(at + kind.states, reported) && history_.on()) at[kind.past] = 0;
     return true;
 }
 

@@ -22,7 +22,7 @@ public:
     void step(EventId event, const Slot* slots, Origin& origin) override;
     bool inserts(EventId event) const override { return plans_[event].inserts; }
     void forget(unsigned p, Slot slot) override;
-    bool reset(InstanceRef instance) override;
+    bool reset(InstanceRef instance, bool reported) override;
     std::size_t bytes() const override;
     void each_instance(const Visit& visit) override;
     void transfer(Archive& archive) override;

@@ -120,6 +120,7 @@ void SlicingEngine::transfer(Archive& archive) {
     if (program_.connected) transfer_classes(archive);
     archive.field(counts_.created);
     archive.field(counts_.collected, 0, counts_.created);
+    archive.field(counts_.fallen, 0, counts_.collected);
     archive.field(counts_.most, counts_.alive(), counts_.created);
 }
 

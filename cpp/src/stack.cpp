@@ -135,6 +135,7 @@ StackRunner::StackRunner(const StackMachine& machine, std::size_t events)
         ending_.push_back(act_of(action(state, end_letter())) != Act::Error);
     if (reports_match_) match_ = {{static_cast<std::uint16_t>(machine.match)}, {false}};
     if (reports_fail_) fail_ = {{static_cast<std::uint16_t>(machine.fail)}, {!lazy_}};
+    if (machine.exhausted != StackMachine::kNone) exhausted_ = {{static_cast<std::uint16_t>(machine.exhausted)}, {!suffix_}};
     bottom_ = store_.make(0, kNil);
 }
 

@@ -4,6 +4,7 @@
 // joined. On an event, all reductions are made that the event allows; what they push are drafts, of which only those
 // become nodes that the event is read on top of. Since every production has a body, a draft lies on nodes of earlier events.
 // So a new way below a draft matters to that draft only, and cycles such as A -> B, B -> A end because they add no way.
+#include <algorithm>
 #include <utility>
 
 #include "stack_runner.hpp"
@@ -59,7 +60,7 @@ private:
 class ManyStacks final : public StackRunner {
 public:
     ManyStacks(const StackMachine& machine, std::size_t events)
-        : StackRunner(machine, events), draft_of_(machine.states, kNil), top_of_(machine.states, kNil) {}
+        : StackRunner(machine, events), draft_of_(machine.states, kNil), top_of_(machine.states, kNil), budget_(machine.budget) {}
 
     Word step(Word word, EventId event, Origin& /*origin*/) override {
         outcome_ = &nothing_;
@@ -68,16 +69,42 @@ public:
         if (tops_.empty() && !suffix_) return word;  // failed before
         const bool moved = !tops_.empty();
         if (suffix_) tops_.push_back(bottom_);
+        left_ = budget_;
         reduce_all(event);
-        const Word next = push_all();
+        const Word next = left_ == 0 ? kNil : push_all();
         store_.drop(word);
+        if (left_ == 0) return exhausted();
         if (next == kNil) return suffix_ ? next | (moved ? kMoved : 0) : failed();
-        return next | concluded(matches(), suffix_ || goes_on());
+        const bool going = suffix_ || goes_on();
+        const bool matched = matches();
+        if (left_ == 0) {
+            store_.drop(next);
+            return exhausted();
+        }
+        return next | concluded(matched, going);
     }
+
+    // Of stacks that are joined, because they have the same state on top, all are complete or none; with merged tables
+    // they are taken together.
+    Word after_report(Word word) override {
+        if (!suffix_) return StackRunner::after_report(word);
+        std::vector<std::uint32_t> begun;
+        for_tops(word, [&begun](std::uint32_t top) { begun.push_back(top); });
+        Word list = kNil;
+        for (const std::uint32_t top : begun) {
+            tops_.assign(1, top);
+            left_ = budget_;
+            if (!matches()) list = store_.make(kNoState, store_.share(top), list);
+        }
+        store_.drop(word);
+        return list == kNil ? begin() : list;
+    }
+    bool keeps_others() const override { return suffix_; }
 
     std::optional<bool> holds(Word word) override {
         tops_.clear();
         for_tops(word, [this](std::uint32_t top) { tops_.push_back(top); });
+        left_ = budget_;
         return matches();
     }
 
@@ -121,7 +148,8 @@ private:
         return accepted_;
     }
 
-    // All reductions of all tops, and of what they push; leaves the pushes of the letter itself.
+    // All reductions of all tops, and of what they push; leaves the pushes of the letter itself. Nothing of that is of use
+    // if there is no budget left then.
     void reduce_all(std::uint32_t letter) {
         for (std::uint32_t k = 0; k < used_; ++k) draft_of_[drafts_[k].state] = kNil;
         used_ = 0;
@@ -135,7 +163,7 @@ private:
                 else
                     reduce(productions_[operand(action)], top, 0);
             });
-        while (!work_.empty()) {
+        while (!work_.empty() && left_ != 0) {
             const Way way = work_.back();
             work_.pop_back();
             act(drafts_[way.draft].state, letter, [&](Word action) {
@@ -168,6 +196,7 @@ private:
     void reduce(const StackMachine::Production& production, std::uint32_t node, std::uint32_t done) {
         nodes_.assign(1, node);
         for (; done < production.length; ++done) go_down();
+        left_ -= std::min<std::size_t>(left_, nodes_.size());
         for (const std::uint32_t base : nodes_) {
             const std::uint32_t state = goto_of(store_[base].state, production.head);
             if (!ways_.insert(state, base)) continue;
@@ -199,6 +228,7 @@ private:
             marks_.assign(marks_.size(), 0);
             mark_ = 1;
         }
+        left_ -= std::min<std::size_t>(left_, nodes_.size());
         below_.clear();
         for (const std::uint32_t node : nodes_)
             store_.for_parents(node, [this](std::uint32_t parent) {
@@ -249,6 +279,8 @@ private:
     std::vector<std::uint32_t> below_;
     std::vector<std::uint32_t> marks_;
     std::uint32_t mark_ = 0;
+    std::size_t budget_;
+    std::size_t left_ = 0;  // of it, for the event at hand
     bool accepted_ = false;
 };
 

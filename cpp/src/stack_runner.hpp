@@ -126,6 +126,12 @@ protected:
         return kNil | kMoved | (reports_fail_ || failed_.empty() ? kNotable : 0);
     }
 
+    // The same for a step that took too much work: the trace is given up, or under `suffix` the matches that have begun.
+    Word exhausted() {
+        outcome_ = &exhausted_;
+        return kNil | kMoved | kNotable;
+    }
+
     std::uint32_t letters_;
     std::uint32_t nonterminals_;
     std::vector<Word> actions_;
@@ -140,6 +146,7 @@ protected:
     bool reports_fail_;
     Outcome match_;
     Outcome fail_;
+    Outcome exhausted_;
     Outcome nothing_;
     const Outcome* outcome_ = &nothing_;
     StackStore store_;

@@ -15,6 +15,8 @@ void TableMachine::check(std::size_t events) const {
     require(initial < states && next.size() == cells, "machine table has the wrong size");
     require(categories.size() == states && final.size() == states && alive.size() == states, "machine tables differ in size");
     for (const std::uint32_t to : next) require(to < states, "machine step outside of its states");
+    require(after_report.empty() || after_report.size() == states, "machine tables differ in size");
+    for (const std::uint32_t to : after_report) require(to < states, "machine reset outside of its states");
 }
 
 std::unique_ptr<const Table> TableMachine::table(std::size_t events) const { return std::make_unique<Table>(*this, events); }
@@ -26,6 +28,7 @@ Table::Table(const TableMachine& machine, std::size_t events)
       outcome_of_(machine.next.size(), 0),
       outcomes_(1),
       alive_(machine.alive) {
+    for (const std::uint32_t to : machine.after_report) after_report_.push_back(to * events_);
     std::map<std::pair<std::vector<std::uint16_t>, std::vector<bool>>, std::uint32_t> known;
     const auto has = [](const std::vector<std::uint16_t>& set, std::uint16_t item) {
         return std::find(set.begin(), set.end(), item) != set.end();
@@ -37,7 +40,7 @@ Table::Table(const TableMachine& machine, std::size_t events)
             Outcome outcome;
             for (const std::uint16_t category : machine.categories[to]) {
                 const bool final = has(machine.final[to], category);
-                if (final && has(machine.final[state], category)) continue;  // said before
+                if (final && !machine.every && has(machine.final[state], category)) continue;  // said before
                 outcome.categories.push_back(category);
                 outcome.final.push_back(final);
             }

@@ -74,7 +74,7 @@ unsigned Delays::advance(std::uint32_t id, const std::uint8_t* values, std::uint
             for (const Reader reader : plan.readers) give(state, reader, value == Truth::True);
             if (plan.formula) verdicts |= value == Truth::True ? 1U : 2U;
         }
-        slowest = std::min(slowest, lane.done);
+        slowest = std::min(slowest, plan.kind == Kind::Since ? lane.taken : lane.done);
     }
     // `previous` still looks one point back.
     const std::uint64_t needed = slowest == 0 ? 0 : slowest - 1;
@@ -124,13 +124,48 @@ Delays::Truth Delays::connect(Kind kind, Lane& lane) {
 
 Delays::Truth Delays::since(const Bounds& bounds, const State& state, Lane& lane) {
     const std::uint64_t point = lane.done;
-    for (Track& operand : lane.operands) operand.forget_before(point);
-    const Truth left = lane.operands.size() == 2 ? lane.operands[0].at(point) : Truth::True;
-    const Truth right = lane.right().at(point);
-    if (left == Truth::Unknown || right == Truth::Unknown) return Truth::Unknown;
-    if (left == Truth::False) lane.witnesses.clear();
-    if (right == Truth::True) lane.witnesses.add(state.time(point), bounds);
+    for (; lane.taken <= point; ++lane.taken) {
+        const Truth left = lane.operands.size() == 2 ? lane.operands[0].at(lane.taken) : Truth::True;
+        const Truth right = lane.right().at(lane.taken);
+        if (left == Truth::Unknown || right == Truth::Unknown) break;
+        if (left == Truth::False) lane.witnesses.clear();
+        if (right == Truth::True) lane.witnesses.add(state.time(lane.taken), bounds);
+    }
+    for (Track& operand : lane.operands) operand.forget_before(lane.taken);
+    if (lane.taken <= point) return since_ahead(bounds, state, lane);
     return lane.witnesses.within(state.time(point), bounds) ? Truth::True : Truth::False;
+}
+
+// At points from `taken` on, one operand is not known yet, and the other may be. The value is known all the same if it is
+// the same whatever the missing operands turn out to be.
+Delays::Truth Delays::since_ahead(const Bounds& bounds, const State& state, Lane& lane) {
+    const std::uint64_t point = lane.done;
+    const std::uint64_t now = state.time(point);
+    const Track& right = lane.right();
+    const Track* left = lane.operands.size() == 2 ? &lane.operands[0] : nullptr;
+    Ahead& ahead = lane.ahead;
+    if (left != nullptr)
+        for (ahead.looked = std::max(ahead.looked, lane.taken); ahead.looked <= point && ahead.looked < left->known; ++ahead.looked)
+            if (left->at(ahead.looked) == Truth::False) ahead.broken = ahead.looked;
+    // Where the left operand fails a new witness may lie, but none before.
+    const bool broken = ahead.broken >= lane.taken && ahead.looked > lane.taken && left->at(ahead.broken) == Truth::False;
+    const std::uint64_t first = broken ? ahead.broken : lane.taken;
+    const std::uint64_t known = std::min(right.known, point + 1);
+    ahead.hope = std::max(ahead.hope, first);
+    while (ahead.hope < known && (right.at(ahead.hope) == Truth::False || now - state.time(ahead.hope) > bounds.high)) ++ahead.hope;
+    ahead.near = std::max(ahead.near, lane.taken);
+    while (ahead.near < point && now - state.time(ahead.near + 1) >= bounds.low) ++ahead.near;
+
+    const bool old = !broken && lane.witnesses.within(now, bounds);
+    if (old && (left == nullptr || left->known > point)) return Truth::True;
+    if (bounds.low == 0 && right.at(point) == Truth::True) return Truth::True;
+    const auto reachable = [&](std::uint64_t from) {
+        return ahead.near >= from && now - state.time(ahead.near) >= bounds.low && now - state.time(ahead.near) <= bounds.high;
+    };
+    // The first witness that is known and not too far may be too near; beyond what is known, any point may be one.
+    const bool hopeful = ahead.hope < known && now - state.time(ahead.hope) >= bounds.low;
+    const bool open = right.known <= point && reachable(std::max(right.known, first));
+    return old || hopeful || open ? Truth::Unknown : Truth::False;
 }
 
 Delays::Truth Delays::until(const Bounds& bounds, const State& state, Lane& lane) {
@@ -173,6 +208,10 @@ void Delays::transfer_lane(Archive& archive, const State& state, const Plan& pla
     archive.field(lane.done, state.first + (state.first != 0 ? 1 : 0), points);
     // The values that are known reach back to the first point that is still of use.
     std::uint64_t used = lane.done;
+    if (plan.kind == Kind::Since) {
+        archive.field(lane.taken, state.first, lane.done);
+        used = lane.taken;
+    }
     if (plan.kind == Kind::Next) ++used;
     if (plan.kind == Kind::Previous && used != 0) --used;
     for (Track& operand : lane.operands) {

@@ -63,10 +63,19 @@ private:
             if (values.size() > keep) values.pop(values.size() - keep);
         }
     };
+    // Of the points from `taken` up to the one whose value is asked for. All of these only grow, and none needs to be stored.
+    struct Ahead {
+        std::uint64_t looked = 0;  // the left operand has been looked at before this point
+        std::uint64_t broken = 0;  // where it last failed
+        std::uint64_t hope = 0;    // no witness that is known lies before this point
+        std::uint64_t near = 0;    // the last point that is not too near, if it is one of these
+    };
     struct Lane {
         std::uint64_t done = 0;  // so many points have their value
         std::vector<Track> operands;
-        Witnesses witnesses;      // of `since`
+        Witnesses witnesses;      // of `since`, at the points that it has taken in
+        std::uint64_t taken = 0;  // of `since`: all operands at points before this one are in `witnesses`
+        Ahead ahead;              // of `since`: what is known of the points from there on
         std::uint64_t reach = 0;  // of `until`: no point before this one is far enough ahead
 
         Track& right() { return operands.back(); }
@@ -84,6 +93,7 @@ private:
     static Truth next(Kind kind, const Bounds& bounds, State& state, Lane& lane);
     static Truth connect(Kind kind, Lane& lane);
     static Truth since(const Bounds& bounds, const State& state, Lane& lane);
+    static Truth since_ahead(const Bounds& bounds, const State& state, Lane& lane);
     static Truth until(const Bounds& bounds, const State& state, Lane& lane);
     void transfer_lane(Archive& archive, const State& state, const Plan& plan, Lane& lane) const;
 

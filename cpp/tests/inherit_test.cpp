@@ -244,7 +244,7 @@ TEST(slices_can_be_put_into_any_state) {
     REQUIRE(things.states().size() == 2);
     REQUIRE(things.engine->put(root, kGone));
     REQUIRE(!things.engine->put(root, kBusy));
-    REQUIRE(!things.engine->reset(root));
+    REQUIRE(!things.engine->reset(root, false));
     REQUIRE(things.states().size() == 1);
 }
 

@@ -35,7 +35,7 @@ def test_text_is_printed_with_few_parentheses():
     formula = CFG.parse("S->(open(use)*|((close))+ )use | epsilon,T -> (S T)+", EVENTS)
     assert CFG.print(formula) == "S -> (open use* | close+) use | epsilon,\nT -> (S T)+"
     assert CFG.events(formula) == frozenset(EVENTS)
-    assert CFG.categories(formula) == {"match", "fail"}
+    assert CFG.categories(formula) == {"match", "fail", "exhausted"}
 
 
 @pytest.mark.parametrize(

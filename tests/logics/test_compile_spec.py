@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from mopsus.logics import LogicError, compile_property, compile_spec, load_logic
+from mopsus.logics import LogicError, compile_formula, compile_property, compile_spec, load_logic
 from mopsus.logics.compile import _severity
 from mopsus.logics.reset import may_reset
 from mopsus.model import Code, Event, Handler, Property, Severity, Spec
 from mopsus.spec import parse_file, render_all
 
-LOGICS = ("fsm", "ere")
+LOGICS = ("fsm", "ere", "cfg", "lr_lazy")
 
 
 def spec_of(body, head="S(i)"):
@@ -189,6 +189,49 @@ def test_unused_event_is_warned_of():
     assert warnings("    fsm : s [ open -> t ] t [ default s ]") == []
     file = parse_file("S(i) {\n event a(i)\n event b(i) { print(i) }\n ere : a a\n}\n", "s.mop", logics=LOGICS)
     assert compile_spec(file.specs["S"], file.source).warnings == ()
+
+
+def test_an_event_that_links_parameters_must_be_asked_for():
+    events = "    event view(m, c)\n    event iterate(c, i)\n    event use(i)\n    event change(m)\n"
+    for head, codes in (("U(m, c, i)", ["LOGIC-024"]), ("connected U(m, c, i)", [])):
+        text = f"{head} {{\n{events}    ltl : [](use => (not change S view))\n}}\n"
+        file = parse_file(text, "s.mop", logics=("ltl",))
+        found = compile_spec(file.specs["U"], file.source).warnings
+        assert [each.code for each in found] == codes
+        assert all("'iterate' links 'c', 'i'" in each.message for each in found)
+
+
+def test_every_is_for_logics_that_can_report_again():
+    (only,) = faults("    cfg : S -> open S close | epsilon\n    @fail { pass }", "every S(i)")
+    assert only.code == "LOGIC-025"
+    compile_body("    cfg : S -> open S close | epsilon\n    @match { pass }", "every S(i)")
+    compile_body("    lr_lazy : S -> open S close | epsilon\n    @fail { pass }", "every S(i)")
+
+
+def test_under_suffix_every_event_begins_an_instance_if_it_may_add_values():
+    file = parse_file("suffix S(p, q) { event c(p)\n event e(q)\n ere : e }", "s.mop", logics=LOGICS)
+    assert compile_spec(file.specs["S"]).machines[0].creation == {"c", "e"}
+
+
+@pytest.mark.parametrize("formula", ["a^3000", "b b^2^54^5^54", "b b^5^54^5^5"])
+def test_matches_that_may_begin_anywhere_are_bounded(formula):
+    with pytest.raises(LogicError, match="under 'suffix' too many matches can be under way at a time"):
+        compile_formula("ere", formula, ("a", "b"), suffix=True)
+
+
+@pytest.mark.parametrize(
+    ("formula", "why"),
+    [
+        ("<>[0,100000000] a", "the formula looks ahead more than 10,000 steps"),
+        ("<>[40000,50000] a", "the formula looks ahead more than 10,000 steps"),
+        ("[](a => [][0,10001] <>[0,5] b)", "the formula looks ahead more than 10,000 steps"),
+        ("[](a => <*>[0,3000] b)", "the formula looks back more than 2,000 steps"),
+        ("[](a => <>[0,5000] b)", "its construction takes too long"),
+    ],
+)
+def test_bounds_in_steps_are_bounded(formula, why):
+    with pytest.raises(LogicError, match=why):
+        compile_formula("ltl", formula, ("a", "b"))
 
 
 def test_unreachable_category_is_warned_of():

@@ -331,7 +331,7 @@ def test_bounds_that_are_no_steps(text, offset, words):
 # -- end to end ----------------------------------------------------------------------------------
 
 UNSAFE_MAP = """
-full-binding UnsafeMapIter(m, c, i) {
+full-binding connected UnsafeMapIter(m, c, i) {
   creation event createC(m, c)
   event createI(c, i)
   event useI(i)
@@ -343,7 +343,7 @@ full-binding UnsafeMapIter(m, c, i) {
 
 def test_unsafe_map_iterator_end_to_end():  # mop.md §6.1
     [spec] = mopsus.parse(UNSAFE_MAP).values()
-    assert compile_spec(spec).warnings == ()  # no formula mentions createI, but it says which iterator is of which view
+    assert compile_spec(spec).warnings == ()  # no formula mentions createI: `connected` asks for it
     with spec.monitor() as monitor:
         emit = monitor.emit
         emit("createC", m=1, c=10)

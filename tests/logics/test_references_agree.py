@@ -30,10 +30,25 @@ def test_machine_has_the_categories_of_the_definition(logic, formulas, data, wor
 def test_suffix_machine_matches_when_some_suffix_does(expression, word):
     machine = ERE.compile(expression, Request(ALPHABET, frozenset({"match"}), suffix=True))
     for length, state in enumerate(run(machine, word)[1:], 1):
-        suffixes = [word[start:length] for start in range(length + 1)]
+        suffixes = [word[start:length] for start in range(length)]
         wanted = any("match" in ERE.reference(expression, ALPHABET, suffix) for suffix in suffixes)
         assert ("match" in machine.categories[state]) == wanted
         assert "fail" not in machine.categories[state]
+
+
+@given(expression=expressions, word=words)
+def test_a_reset_ends_the_matches_that_are_complete_and_no_others(expression, word):
+    request = Request(ALPHABET, frozenset({"match"}), restart=frozenset({"match"}), suffix=True)
+    machine = ERE.compile(expression, request)
+    state, begun = machine.initial, []
+    for event in word:
+        state = machine.table[state][ALPHABET.index(event)]
+        begun = [(*each, event) for each in (*begun, ())]
+        complete = [each for each in begun if "match" in ERE.reference(expression, ALPHABET, each)]
+        assert ("match" in machine.categories[state]) == bool(complete)
+        if complete:
+            state = machine.after_report[state]
+            begun = [each for each in begun if each not in complete]
 
 
 @pytest.mark.parametrize(("logic", "formulas"), [(FSM, state_machines()), (ERE, expressions)], ids=["fsm", "ere"])

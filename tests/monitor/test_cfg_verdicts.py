@@ -112,7 +112,7 @@ def random_cfg_case(rng, values, *, noise=False):
             handlers = tuple(map(Handler, categories, code))
             properties.append(Property(f"p{number}", rng.choice(LOGICS), random_grammar(rng, alphabet), handlers))
         # Which instances hide others depends on which are thought to be able to report; the definition knows better.
-        modifiers = spec.modifiers
+        modifiers = replace(spec.modifiers, every=False)
         if modifiers.binding is BindingMode.MAXIMAL:
             modifiers = replace(modifiers, binding=BindingMode.ANY)
         spec = replace(spec, events=events, properties=tuple(properties), modifiers=modifiers)
@@ -153,3 +153,18 @@ def test_a_trace_cut_by_snapshots_gives_the_same_reports():
             monitor.restore(json.loads(stored))
             feed_rows(monitor, case.trace[half:], first=half + 1)
         assert recorder.result() == run(AlgorithmC, subject_of(case.spec), case.trace), f"seed {seed}\n{case}"
+
+
+def test_a_grammar_that_takes_too_much_work_is_given_up_and_said():
+    spec = spec_of("cfg", "S -> S S | S S S | a | epsilon")
+    found = reports(spec, "a" * 200)
+    given_up = next(number for number, categories in enumerate(found) if "exhausted" in categories)
+    assert found[:given_up] == [["match"]] * given_up
+    assert found[given_up:] == [["exhausted"]] + [[]] * (len(found) - given_up - 1)
+
+
+def test_under_suffix_only_the_matches_that_have_begun_are_given_up():
+    spec = spec_of("cfg", "S -> S S | S S S | a | epsilon", suffix=True)
+    found = reports(spec, "a" * 200 + "ba")
+    assert ["exhausted"] in found
+    assert found[-2:] == [[], ["match"]]

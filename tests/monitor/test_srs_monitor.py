@@ -50,7 +50,7 @@ def random_case(rng, values, *, logic=None, noise=False):
         handlers = tuple(Handler(category, Code("__RESET") if rng.random() < 0.15 else None) for category in handled)
         name = logic or rng.choice(("srs", "srs_scan"))
         properties.append(Property(f"property{number}", name, random_rules(rng, alphabet), handlers))
-    spec = replace(spec, properties=tuple(properties), modifiers=replace(spec.modifiers, suffix=False))
+    spec = replace(spec, properties=tuple(properties), modifiers=replace(spec.modifiers, suffix=False, every=False))
     events = {event.name: event.parameters for event in spec.events}
     return Case(spec, random_trace(rng, events, values, threads=spec.modifiers.perthread, noise=noise))
 

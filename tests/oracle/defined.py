@@ -38,7 +38,16 @@ class _Lookup:
 class DefinedMachine:
     """A property by definition; what the analyses say is taken from its compiled `machine`."""
 
-    def __init__(self, machine: Machine, initial: State, step: Callable[[State, str], State]) -> None:
+    def __init__(
+        self,
+        machine: Machine,
+        initial: State,
+        step: Callable[[State, str], State],
+        after_report: Callable[[State], State] | None = None,
+    ) -> None:
+        def initial_after(_: State) -> State:
+            return initial
+
         self.alphabet, self.goal = machine.alphabet, machine.goal
         self.creation, self.enable = machine.creation, machine.enable
         self.initial = initial
@@ -46,6 +55,7 @@ class DefinedMachine:
         self.categories = _Lookup(lambda state: state.categories)
         self.final = _Lookup(lambda state: state.final)
         self.alive = _Lookup(lambda state: ())  # only asked who hides others under `maximal-binding`
+        self.after_report = _Lookup(initial_after if after_report is None else after_report)
 
 
 def grammar_by_definition(spec: Spec, prop: Property, machine: Machine) -> DefinedMachine:
@@ -68,8 +78,15 @@ def grammar_by_definition(spec: Spec, prop: Property, machine: Machine) -> Defin
         return State(state.memory, found) if lazy else State(word, found, found)
 
     def suffix(state: State, event: str) -> State:
-        word = (*state.memory, event)
-        matched = any("match" in categories(word[start:]) for start in range(len(word)))
-        return State(word, frozenset({"match"}) if matched else NONE)
+        begun = frozenset((*word, event) for word in (*state.memory, ()))
+        return State(begun, frozenset({"match"}) if any(map(complete, begun)) else NONE)
 
-    return DefinedMachine(machine, State(()), suffix if spec.modifiers.suffix else total)
+    def complete(word: tuple[str, ...]) -> bool:
+        return "match" in categories(word)
+
+    def rest(state: State) -> State:
+        return State(frozenset(word for word in state.memory if not complete(word)))
+
+    if spec.modifiers.suffix:
+        return DefinedMachine(machine, State(frozenset()), suffix, rest)
+    return DefinedMachine(machine, State(()), total)

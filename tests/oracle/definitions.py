@@ -49,6 +49,7 @@ class Defined:
         self.categories = Lazily(self.reference)
         self.final = Lazily(lambda word: self.categories[word] & self.lasting if word else frozenset())
         self.alive = Lazily(self.alive_of)
+        self.after_report: tuple[Word, ...] = ()
 
 
 def defined_subject(spec: Spec, lasting: frozenset[str], alive: Callable[[Machine, frozenset[str]], Family]) -> Subject:

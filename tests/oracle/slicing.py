@@ -61,7 +61,7 @@ class Subject:
 
     `creation` are the spec's creation events, already chosen among declared and computed ones.
     `resets` has, for each machine, the categories whose handler takes the instance, with all its
-    machines, back to the initial states.
+    machines, back to the initial states, or where its machines say that a reset leads.
     """
 
     parameters: tuple[str, ...]
@@ -160,7 +160,8 @@ class Slicer(ABC):
             if not self._surpassed(each):
                 found += [Report(index, p, c, each) for p, names in enumerate(categories) for c in sorted(names)]
                 if self._resets(categories):
-                    self.states[each] = self.initial
+                    pairs = zip(self.subject.machines, self.states[each], strict=True)
+                    self.states[each] = tuple(after_report(machine, state) for machine, state in pairs)
         return found
 
     def release(self, theta: Instance) -> None:
@@ -172,8 +173,8 @@ class Slicer(ABC):
         after, reported = [], []
         for machine, state in zip(self.subject.machines, self.states[theta], strict=True):
             target = machine.table[state][machine.alphabet.index(event)]
-            repeated = machine.final[target] & machine.final[state]
-            reported.append((machine.categories[target] & machine.goal) - repeated)
+            said = frozenset() if getattr(machine, "every", False) else machine.final[target] & machine.final[state]
+            reported.append((machine.categories[target] & machine.goal) - said)
             after.append(target)
         self.states[theta] = tuple(after)
         return reported
@@ -203,6 +204,11 @@ class Slicer(ABC):
     def _surpassed(self, theta: Instance) -> bool:
         """Has there been a more informative instance that was, when it was created, good for a report?"""
         return self.subject.binding is BindingMode.MAXIMAL and any(theta < other for other in self._useful)
+
+
+def after_report(machine: TableMachine, state: int) -> int:
+    """Where a handler's reset takes a machine."""
+    return machine.after_report[state] if machine.after_report else machine.initial
 
 
 class AlgorithmB(Slicer):

@@ -80,6 +80,7 @@ def random_spec(rng: Random, *, parameters: int = 4, raw: bool = True) -> Spec:
         binding=rng.choice((BindingMode.ANY, BindingMode.ANY, BindingMode.MAXIMAL, BindingMode.FULL)),
         connected=rng.random() < 0.25,
         suffix=rng.random() < 0.25,
+        every=rng.random() < 0.2,
         perthread=rng.random() < 0.2,
         unsynchronized=rng.random() < 0.2,
         decentralized=rng.random() < 0.2,
@@ -151,7 +152,7 @@ def _smaller(case: Case) -> list[Case]:
     spec = case.spec
     found = [Case(spec, case.trace[:i] + case.trace[i + 1 :]) for i in range(len(case.trace))]
     plain = Modifiers(suffix=spec.modifiers.suffix)
-    for name in ("binding", "connected", "perthread", "unsynchronized", "decentralized"):
+    for name in ("binding", "connected", "every", "perthread", "unsynchronized", "decentralized"):
         if getattr(spec.modifiers, name) != getattr(plain, name):
             changed = replace(spec.modifiers, **{name: getattr(plain, name)})
             found.append(Case(replace(spec, modifiers=changed), case.trace))

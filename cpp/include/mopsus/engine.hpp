@@ -97,6 +97,7 @@ struct Counts {
     std::uint64_t created = 0;
     std::uint64_t collected = 0;
     std::uint64_t most = 0;  // alive at a time
+    std::uint64_t fallen = 0;  // that an event without a report left with nothing to report
     std::uint64_t alive() const { return created - collected; }
     void create() {
         ++created;
@@ -131,8 +132,8 @@ public:
     virtual bool inserts(EventId event) const = 0;
     // The value in `slot` of parameter `p` is dead (already buried in its domain).
     virtual void forget(unsigned p, Slot slot) = 0;
-    // Back to the initial state, if the instance is still there.
-    virtual bool reset(InstanceRef instance) = 0;
+    // Back to the initial state, if the instance is still there; or only what was `reported` ends.
+    virtual bool reset(InstanceRef instance, bool reported) = 0;
     virtual std::size_t bytes() const = 0;
     // Every instance that may still report, with where it stands in each property: the number of the state of a table,
     // or whether the formula holds now, if the machine can say.
@@ -195,6 +196,23 @@ protected:
         for (const auto& machine : program.machines) properties_.emplace_back(*machine, program.events.size());
         if (program.history != 0)
             for (const Property& property : properties_) property.explain();
+    }
+
+    // The same for the states of one instance, `words`; whether its past is over.
+    bool reset_states(Word* words, bool reported) const {
+        bool over = true;
+        for (std::size_t k = 0; k < properties_.size(); ++k) {
+            words[k] = properties_[k].reset(words[k], reported);
+            over = over && !(reported && properties_[k].keeps_others());
+        }
+        return over;
+    }
+
+    // Has an event that is not reported taken an instance from `before` to where nothing can be reported any more?
+    bool falls(const Word* before, const Word* words, EventId event) const {
+        for (std::size_t k = 0; k < properties_.size(); ++k)
+            if (!properties_[k].outcome(before[k], event).categories.empty() || properties_[k].alive(words[k], 0)) return false;
+        return !properties_.empty();
     }
 
     std::vector<Standing> standings(const Word* words) const {

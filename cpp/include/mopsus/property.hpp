@@ -18,6 +18,14 @@ public:
     void end(Word state) const {
         if (runner_) runner_->end(state);
     }
+    // The state after a reset: the initial one, or if only what was `reported` is to end, the one without that.
+    Word reset(Word state, bool reported) const {
+        if (reported) return table_ ? table_->after_report(state) : runner_->after_report(state);
+        end(state);
+        return begin();
+    }
+    // Does such a reset leave something of the past?
+    bool keeps_others() const { return table_ ? table_->keeps_others() : runner_->keeps_others(); }
     Word step(Word state, EventId event, Origin& origin) const {
         return table_ ? table_->step(state, event) : runner_->step(state, event, origin);
     }

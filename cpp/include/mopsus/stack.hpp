@@ -28,6 +28,8 @@ struct StackMachine final : Machine {
     bool suffix = false;     // a match may begin at every event, and nothing fails
     std::int32_t match = kNone;  // the categories' numbers; kNone: not reported
     std::int32_t fail = kNone;
+    std::int32_t exhausted = kNone;
+    std::uint32_t budget = ~0U;  // the most work for one event, where there are several stacks
     std::vector<std::vector<Mask>> alive;  // of each state on top, parameter sets that lead to a report
     std::vector<Mask> failed;              // the same for a machine that has failed
 

@@ -16,6 +16,8 @@ struct TableMachine final : Machine {
     std::vector<std::vector<std::uint16_t>> categories;  // of each state, those to be reported
     std::vector<std::vector<std::uint16_t>> final;       // of each state, those that stay for ever
     std::vector<std::vector<Mask>> alive;                // of each state, parameter sets that lead to a report
+    bool every = false;                                  // is what stays reported again by every step?
+    std::vector<std::uint32_t> after_report;             // of each state, where a reset by a handler leads; empty: to `initial`
 
     void check(std::size_t events) const override;
     std::unique_ptr<const Table> table(std::size_t events) const override;
@@ -38,6 +40,8 @@ public:
     // What the step from `row` by `event` reports.
     const Outcome& outcome(Row row, EventId event) const { return outcomes_[outcome_of_[row + event]]; }
     bool alive(Row row, Mask dead) const { return any_free_of(alive_[row / events_], dead); }
+    Row after_report(Row row) const { return after_report_.empty() ? initial_ : after_report_[row / events_]; }
+    bool keeps_others() const { return !after_report_.empty(); }
 
 private:
     std::uint32_t events_;
@@ -46,6 +50,7 @@ private:
     std::vector<std::uint32_t> outcome_of_;
     std::vector<Outcome> outcomes_;
     std::vector<std::vector<Mask>> alive_;
+    std::vector<Row> after_report_;
 };
 
 }  // namespace mopsus

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
@@ -99,6 +99,7 @@ class Reporting:
         self._machines: dict[tuple[str, str], Machine] = {}
         for each in compiled.values():
             self.take(each)
+        self._asked = tuple(compiled)
         self._history = options.history
         self._allow_code = allow_code
         self._endings: Endings | None = None
@@ -151,6 +152,14 @@ class Reporting:
             for reporter in self._reporters:
                 reporter.add(verdict)
 
+    def _stopped(self, result: Result) -> Iterator[Diagnostic]:
+        """What there is to say of patterns that have mostly stopped before they could match."""
+        from mopsus.verdict.stopped import stopped_early
+
+        for name in self._asked:
+            if name in result.stats and (found := stopped_early(self._compiled[name], result.stats[name])) is not None:
+                yield found
+
     def finish(
         self,
         result: Result,
@@ -178,7 +187,7 @@ class Reporting:
                 specs={name: asdict(counts) for name, counts in result.stats.items()},
             ),
             sources=tuple(result.sources),
-            warnings=(*self._warnings, *result.warnings),
+            warnings=(*self._warnings, *result.warnings, *self._stopped(result)),
             error=result.error,
             elapsed_s=result.elapsed_s,
             started=self._started,

@@ -84,10 +84,9 @@ class Driver(Protocol):
         be asked of it: what was put off until after the point is done now. If the program is not to stay where it is,
         `Debugger.go_on` is called from within."""
 
-    def dying(self, cause: str, *, keep: bool, detail: str = "") -> None:
+    def dying(self, cause: str, *, keep: bool) -> None:
         """The program has stopped where it dies of this, and anything may be asked of it: a signal that it does not
-        handle, an exception that nobody catches. `keep`: a checkpoint that is taken there outlives it. `detail` is what
-        the program itself says about it."""
+        handle, an exception that nobody catches. `keep`: a checkpoint that is taken there outlives it."""
 
     def loaded(self) -> bool:
         """All of the program is loaded, and `known` knows more than before. True: stay stopped."""
@@ -144,15 +143,6 @@ class Debugger(ABC):
     def known(self, place: Place) -> str | None:
         """What is wrong with a place, in words that say what to do; None if it is there. A program that is not loaded
         yet, or a library that is not, makes nothing wrong."""
-
-    def missed(self, place: Place) -> str | None:
-        """The same when the program has ended: what is wrong with a place that might have come with a library, and has
-        not."""
-        return None
-
-    def doubt(self, place: Place) -> str | None:
-        """Why something may have happened at a place that nobody could see, as far as that can be known."""
-        return None
 
     @abstractmethod
     def developer_stops_here(self) -> bool:

@@ -236,7 +236,7 @@ class _Product:
 def _speaks(machine: Machine, before: int, after: int) -> bool:
     """Does the step report something that was not said for good before?"""
     assert isinstance(machine, TableMachine)
-    return bool((machine.categories[after] & machine.goal) - (machine.final[before] & machine.final[after]))
+    return bool(machine.reports(before, after))
 
 
 def _letter(machine: TableMachine, event: str) -> int | None:

@@ -206,11 +206,26 @@ def _compile(spec: Spec, prop: Property, places: Places, asked: _Asked, source: 
         if source is not None:
             request = replace(request, fields=None)  # a formula on its own says itself what events carry
         machine = logic.compile(formula, request)
+        if request.every and _says_once(machine):
+            raise LogicError(
+                f"'every' is not for '{prop.logic}', which reports a final verdict once",
+                hint="write the property in a logic such as ere, fsm, ltl or ptltl, or drop the modifier",
+                code="LOGIC-025",
+            )
     except LogicError as error:
         raise _placed(error, prop, source, places) from error
     if logic.truth and not machine.truth:
         machine = replace(machine, truth=logic.truth)
     return _Compiled(prop, logic, formula, machine, source)
+
+
+def _says_once(machine: Machine) -> bool:
+    """Are there final verdicts that the machine cannot report again?"""
+    from mopsus.model import StackMachine, TableMachine, TimedMachine
+
+    if isinstance(machine, StackMachine):
+        return "fail" in machine.goal and not machine.lazy
+    return not isinstance(machine, TableMachine | TimedMachine)
 
 
 def _alphabet(spec: Spec) -> tuple[str, ...]:
@@ -229,6 +244,7 @@ def _request(spec: Spec, prop: Property, usual_goal: frozenset[str]) -> Request:
         interrupted=any(_restart(other) for other in spec.properties if other is not prop)
         or any(event.action is not None and may_reset(event.action) for event in spec.events),
         suffix=spec.modifiers.suffix,
+        every=spec.modifiers.every,
         fields={event.name: event.fields for event in spec.events},
         values={event.name: event.names for event in spec.events},
         imports=spec.imports,
@@ -305,20 +321,23 @@ def _unused_events(spec: Spec, compiled: list[_Compiled], places: Places) -> lis
     used = frozenset[str]().union(*(each.logic.events(each.formula) for each in compiled))
     # A formula with truth values need not mention an event that says which parameters belong together.
     joining = bool(compiled) and all(each.logic.truth for each in compiled)
-    return [
-        Diagnostic(
-            "LOGIC-020",
-            f"event '{event.name}' is used in no property and has no action",
-            event.span,
-            "use it, or leave it out: an event that a pattern does not mention still ends the pattern"
-            if spec.properties
-            else "give it an action, or leave it out",
-            places.line(event.span),
-            warning=True,
-        )
-        for event in spec.events
-        if event.name not in used and event.action is None and not (joining and len(event.parameters) > 1)
-    ]
+    found: list[Diagnostic] = []
+    for event in spec.events:
+        if event.name in used or event.action is not None:
+            continue
+        line = places.line(event.span)
+        if not joining or len(event.parameters) < 2:
+            message = f"event '{event.name}' is used in no property and has no action"
+            hint = "give it an action, or leave it out"
+            if spec.properties:
+                hint = "use it, or leave it out: an event that a pattern does not mention still ends the pattern"
+            found.append(Diagnostic("LOGIC-020", message, event.span, hint, line, warning=True))
+        elif not spec.modifiers.connected:
+            linked = ", ".join(f"'{name}'" for name in event.parameters)
+            message = f"event '{event.name}' links {linked}, but no formula speaks of it, so nothing asks for the link"
+            hint = "add the modifier 'connected', or use the event: otherwise values that never met are combined, too"
+            found.append(Diagnostic("LOGIC-024", message, event.span, hint, line, warning=True))
+    return found
 
 
 def _remarks(each: _Compiled, places: Places) -> Iterator[Diagnostic]:

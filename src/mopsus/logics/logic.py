@@ -48,6 +48,8 @@ class Request:
     """Something else, such as a handler of another property, may reset the machine after any event."""
     suffix: bool = False
     """Match some suffix of the trace instead of all of it."""
+    every: bool = False
+    """Report a final category at every event at which it holds, not only when it is reached."""
     alike: tuple[frozenset[str], ...] = ()
     """Groups of events that the asker does not tell apart within an event set of an analysis.
     Used only when the exact sets are too many: each set then has all events of a group or none."""
@@ -65,6 +67,16 @@ class Request:
     """What Python code in the formula may use; run when that code is first run."""
     first_match: bool = False
     """Of several clauses of a conjunction that an event fits, only the first goes on, in logics with such clauses."""
+
+    @property
+    def begins_anywhere(self) -> bool:
+        """Does every event begin an instance, whatever the formula says of it?
+
+        Under `suffix` an event before the match still belongs to the slice: the values that it binds make the slice
+        another one than that of the match alone, and an event that no match has room for ends those that have begun.
+        Only if all events bind the same parameters are there no such values, and what cannot begin a match can wait.
+        """
+        return self.suffix and len(self.alike) > 1
 
 
 @dataclass(frozen=True, slots=True)

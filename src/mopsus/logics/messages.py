@@ -25,6 +25,8 @@ MESSAGES: dict[str, str] = {
     "LOGIC-021": "Warning: a handler waits for a category that cannot be reached.",
     "LOGIC-022": "Warning: a property can never report anything.",
     "LOGIC-023": "Warning: after some traces the formula can no longer be decided.",
+    "LOGIC-024": "Warning: an event links parameters, but no formula asks for the link.",
+    "LOGIC-025": "The modifier 'every' is asked of a logic that reports a final verdict once.",
     "LOGIC-030": "An event stands on the left of a rule of a grammar.",
     "LOGIC-031": "A grammar names a symbol that is neither an event nor has a rule.",
     "LOGIC-032": "No trace at all can be derived by the grammar.",

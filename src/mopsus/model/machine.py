@@ -93,9 +93,19 @@ class TableMachine(Machine):
     alive: tuple[frozenset[frozenset[str]], ...] = field(repr=False)
     """Of each state, the minimal sets of events that take it to a further report; none: it never reports again.
     The empty set stands for too many sets to list: nothing is known to be needed."""
+    after_report: tuple[int, ...] = ()
+    """Of each state, where a handler's reset leads: what was reported is over, and other matches that have begun go
+    on. Empty: to the initial state."""
+    every: bool = False
+    """A final category is reported at every event at which it holds, not only when it is reached."""
     presumed: tuple[bool | None, ...] = ()
     """Of each state, whether the formula presumably holds if the trace ends there; None where a verdict is final
     or the logic does not say. Empty unless the end of traces was asked for."""
+
+    def reports(self, source: int, target: int) -> frozenset[str]:
+        """The categories that a step from one state to another reports."""
+        said = frozenset[str]() if self.every else self.final[target] & self.final[source]
+        return (self.categories[target] & self.goal) - said
 
     def reportable(self) -> frozenset[str]:
         entered = {target for row in self.table for target in row}

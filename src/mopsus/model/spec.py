@@ -132,6 +132,7 @@ class Modifiers:
     binding: BindingMode = BindingMode.ANY
     connected: bool = False
     suffix: bool = False
+    every: bool = False
     perthread: bool = False
     unsynchronized: bool = False
     decentralized: bool = False

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from mopsus.model.drawing import Drawing, Edge, Node
-from mopsus.model.machine import Machine
+from mopsus.model.machine import EXHAUSTED, Machine
+
+WORK_BUDGET = 100_000
+"""How many stacks one event may be tried on where a grammar has conflicts: some milliseconds of work."""
 
 MAX_DRAWN = 200
 """How many states a drawing shows."""
@@ -16,7 +19,8 @@ class StackMachine(Machine):
     """A shift-reduce recogniser over every prefix of a trace; cells with several actions make it keep several stacks.
 
     Categories are `match` (the trace so far is in the language) and `fail` (no continuation of it is, which is final
-    unless the machine is `lazy`).
+    unless the machine is `lazy`). With several stacks, an event that takes more than `budget` work gives the trace up,
+    or under `suffix` the matches that have begun, with the category `exhausted`.
     """
 
     productions: tuple[tuple[str, tuple[str, ...]], ...]
@@ -40,6 +44,7 @@ class StackMachine(Machine):
     """Of each state, the minimal sets of events that lead from a stack with it on top to a further report."""
     failed: frozenset[frozenset[str]] = frozenset()
     """The same for a machine that has failed: something is left only if it may be reset."""
+    budget: int = WORK_BUDGET
 
     @property
     def deterministic(self) -> bool:
@@ -60,7 +65,8 @@ class StackMachine(Machine):
             found.discard("match")
         if self.suffix or (self.guaranteed and all(cell for row in self.actions for cell in row[:-1])):
             found.discard("fail")
-        return frozenset(found)
+        # That a machine may run out of its budget is no reason to run one that has nothing to say.
+        return frozenset(found) if found != {EXHAUSTED} else frozenset()
 
     def drawing(self) -> Drawing:
         shown = range(min(len(self.actions), MAX_DRAWN))

@@ -16,7 +16,7 @@ _CONTAINERS = (list, dict, set, bytearray, deque)
 class Owner(Protocol):
     """What an instance asks of its monitor."""
 
-    def reset(self, reference: tuple[int, int, int, int]) -> bool: ...
+    def reset(self, reference: tuple[int, int, int, int], *, reported: bool) -> bool: ...
 
     def skip(self, result: object = None) -> None: ...
 
@@ -38,9 +38,12 @@ class Instance:
         """In a handler: what is being handled."""
 
     def reset(self) -> None:
-        """Back to the initial state; the variables stay."""
+        """Back to the initial state; the variables stay.
+
+        Under `suffix`, a handler ends only the matches that are complete: others that have begun go on.
+        """
         if (owner := self._owner()) is not None:
-            owner.reset(self._reference)
+            owner.reset(self._reference, reported=self.verdict is not None)
 
     def skip(self, result: object = None) -> None:
         """Leave out the program's own action, where an `around` event allows it, and let this be its result."""

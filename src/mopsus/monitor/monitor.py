@@ -67,6 +67,8 @@ class Stats:
     """Instances created; those that can still report; those that cannot, and were dropped."""
     most: int = 0
     """Instances that there were at a time, at the most; under `perthread`, in one thread."""
+    fallen: int = 0
+    """Of the collected: those that an event without a report took to where nothing can be reported any more."""
     verdicts: Mapping[str, int] = field(default_factory=dict)
     """By category."""
     bad_rows: int = 0
@@ -234,6 +236,7 @@ class Monitor:
             created=core["created"],
             alive=core["alive"],
             most=core["most"],
+            fallen=core["fallen"],
             collected=core["collected"],
             verdicts=dict(self._verdict_counts(core)),
             bad_rows=core["bad_rows"],
@@ -416,9 +419,9 @@ class Monitor:
 
     # ---- for instances ----
 
-    def reset(self, reference: tuple[int, int, int, int]) -> bool:
-        """Put one instance back into its initial state; False if it is no longer there."""
-        return self._core.reset(reference)
+    def reset(self, reference: tuple[int, int, int, int], *, reported: bool = False) -> bool:
+        """Put one instance back into its initial state, or end only what it has `reported`; False if it is gone."""
+        return self._core.reset(reference, reported)
 
     def skip(self, result: object = None) -> None:
         """Leave out what the program is about to do, and let this be its result.

@@ -166,6 +166,8 @@ def _table(machine: TableMachine, numbers: Mapping[str, int], masks: Mapping[str
         [[numbers[each] for each in sorted(state & machine.goal)] for state in machine.categories],
         [[numbers[each] for each in sorted(state & machine.goal)] for state in machine.final],
         [_minimal(_mask(events, masks) for events in state) for state in machine.alive],
+        list(machine.after_report),
+        machine.every,
     )
 
 
@@ -205,6 +207,8 @@ def _stack(machine: StackMachine, numbers: Mapping[str, int], masks: Mapping[str
         numbers.get("fail", -1),
         [_minimal(_mask(events, masks) for events in state) for state in machine.alive],
         _minimal(_mask(events, masks) for events in machine.failed),
+        numbers.get("exhausted", -1),
+        machine.budget,
     )
 
 
@@ -269,4 +273,4 @@ def _caret(machine: CaretMachine, numbers: Mapping[str, int], masks: Mapping[str
 
 def _raw(masks: Mapping[str, Mask]) -> MachineArgs:
     """One state that never reports, kept for as long as some event can still act on it."""
-    return "table", (1, 0, [0] * len(masks), [[]], [[]], [_minimal(masks.values())])
+    return "table", (1, 0, [0] * len(masks), [[]], [[]], [_minimal(masks.values())], [], False)

@@ -16,7 +16,7 @@ from mopsus.spec.logics import BUILT_IN, logic_names
 from mopsus.spec.pointcuts import conjuncts
 from mopsus.spec.program import is_program
 
-FLAGS = ("connected", "suffix", "perthread", "unsynchronized", "decentralized")
+FLAGS = ("connected", "suffix", "every", "perthread", "unsynchronized", "decentralized")
 MODIFIERS = (*(mode.value for mode in BindingMode), *FLAGS)
 
 MAX_FIELDS = 32

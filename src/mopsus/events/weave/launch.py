@@ -54,11 +54,11 @@ class Watcher(Protocol):
     def stop(self, *, ended: bool = False) -> object: ...
 
 
-def launch(program: Program, watcher: Watcher, failed: Callable[[BaseException], object] = lambda error: None) -> Ended:
+def launch(program: Program, watcher: Watcher) -> Ended:
     """Run a program to its end, its threads included, with everything watched that the watcher knows.
 
     It is started when the program has been found, and stopped when it has ended. Errors of the program are
-    shown as Python shows them; with one that ends it, `failed` is called then.
+    shown as Python shows them.
     """
     own = sys.modules["__main__"], list(sys.argv), list(sys.path)
     excepthook, sys.excepthook = sys.excepthook, sys.__excepthook__
@@ -69,7 +69,7 @@ def launch(program: Program, watcher: Watcher, failed: Callable[[BaseException],
         watcher.start()
         try:
             with _ExitFunctions() as exits:
-                ended = _end(_execute(module, path, code, watcher, failed), exits)
+                ended = _end(_execute(module, path, code, watcher), exits)
         finally:
             watcher.stop(ended=True)
         return ended
@@ -78,13 +78,7 @@ def launch(program: Program, watcher: Watcher, failed: Callable[[BaseException],
         sys.excepthook = excepthook
 
 
-def _execute(
-    module: ModuleType,
-    path: str,
-    code: CodeType | None,
-    watcher: Watcher,
-    failed: Callable[[BaseException], object],
-) -> Ended:
+def _execute(module: ModuleType, path: str, code: CodeType | None, watcher: Watcher) -> Ended:
     try:
         if code is None:
             with open(path, "rb") as file:  # not by pathlib: what that does would count as the program's doing
@@ -94,11 +88,9 @@ def _execute(
         return Ended(_status(request))
     except KeyboardInterrupt as error:
         _show(error)
-        failed(error)
         return Ended(INTERRUPTED, interrupted=True)
     except BaseException as error:
         _show(error)
-        failed(error)
         return Ended(FAILED)
     return Ended(0)
 

@@ -11,6 +11,7 @@ from mopsus.logics.cfg.syntax import Cfg
 from mopsus.logics.cfg.tables import Tables, TooLargeError, build_tables
 from mopsus.logics.logic import Request
 from mopsus.model import StackMachine
+from mopsus.model.machine import EXHAUSTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +36,11 @@ def compile_grammar(kind: Kind, formula: Cfg, request: Request) -> StackMachine:
     tables, canonical = _tables(kind, formula, grammar)
     # Under suffix matching there is nothing to recover from.
     lazy = kind.lazy and not request.suffix
+    conflicts = any(len(cell) > 1 for row in tables.actions for cell in row)
     analysis = analyse(grammar, tables, request, lazy=lazy)
     return StackMachine(
         alphabet=request.alphabet,
-        goal=request.goal,
+        goal=request.goal | {EXHAUSTED} if conflicts else request.goal,
         creation=analysis.creation,
         enable=analysis.enable,
         coenable=analysis.coenable,

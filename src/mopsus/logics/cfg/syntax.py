@@ -11,6 +11,7 @@ from mopsus.logics.logic import FormulaError
 from mopsus.logics.operators import OperatorParser, Sign, Takes
 from mopsus.logics.text import WORD, Cursor, Kind, Wanted, suggestion
 from mopsus.logics.tree import ambiguous_word, depth_above, taken_in, walk
+from mopsus.model.machine import EXHAUSTED
 
 MAX_SYMBOLS = 10_000
 """How many symbols all right sides may have together."""
@@ -81,8 +82,8 @@ def print_grammar(grammar: Cfg) -> str:
 
 
 def categories_of(grammar: Cfg) -> frozenset[str]:
-    """`match` and `fail`, whatever the grammar."""
-    return frozenset({"match", "fail"})
+    """`match` and `fail`, and `exhausted`: an event took too much work. Whatever the grammar."""
+    return frozenset({"match", "fail", EXHAUSTED})
 
 
 def events_of(grammar: Cfg) -> frozenset[str]:

@@ -12,6 +12,9 @@ from mopsus.logics.ltl.implication import Implication
 from mopsus.logics.ltl.letters import Work
 from mopsus.logics.ltl.normal import Kind, Normal
 
+IMPLICATION = 8
+"""How many elementary steps it takes to compare two obligations."""
+
 NEVER, NOW = 0, 1
 """The numbers of the sets `no conjunction` and `the empty conjunction`; as values of diagrams also false and true."""
 
@@ -80,7 +83,7 @@ class Obligations:
         mask, seen = self._stronger[bit]
         size = len(self.owners)
         if seen < size:
-            self._work.spend(size - seen)
+            self._work.spend(IMPLICATION * (size - seen))
             for other in range(seen, size):
                 if self._follows(bit, other) and (other < bit or not self._follows(other, bit)):
                     mask |= 1 << other

@@ -8,7 +8,7 @@ from mopsus.logics.logic import LogicError, Request
 from mopsus.logics.ltl.determine import determine
 from mopsus.logics.ltl.letters import Events, Work
 from mopsus.logics.machines import Automaton, finish
-from mopsus.logics.machines.automaton import reaching
+from mopsus.logics.machines.automaton import reaching, trace_to
 from mopsus.logics.temporal.categories import CATEGORY, TRUTH
 from mopsus.logics.temporal.syntax import Formula, events_of
 from mopsus.model import Remark, TableMachine
@@ -52,11 +52,12 @@ def monitor_of(formula: Formula, alphabet: tuple[str, ...], *, ending: bool = Fa
 
 def _undecidable(automaton: Automaton, decidable: set[int]) -> tuple[Remark, ...]:
     """A remark with a shortest trace after which no verdict can be reached, if there is one."""
-    traces: dict[int, tuple[str, ...]] = {automaton.initial: ()}
+    reached: dict[int, tuple[int, str] | None] = {automaton.initial: None}
     queue = [automaton.initial]
     for state in queue:  # grows while it is walked
         if state not in decidable:
-            after = f"after '{' '.join(traces[state])}'" if traces[state] else "from the first event on"
+            trace = trace_to(reached, state)
+            after = f"after '{' '.join(trace)}'" if trace else "from the first event on"
             return (
                 Remark(
                     "LOGIC-023",
@@ -65,7 +66,7 @@ def _undecidable(automaton: Automaton, decidable: set[int]) -> tuple[Remark, ...
                 ),
             )
         for event, target in zip(automaton.alphabet, automaton.table[state], strict=True):
-            if target not in traces:
-                traces[target] = (*traces[state], event)
+            if target not in reached:
+                reached[target] = (state, event)
                 queue.append(target)
     return ()

@@ -20,6 +20,9 @@ from mopsus.logics.temporal.syntax import FUTURE, PAST, Formula, Op
 MAX_REGISTERS = 2_000
 """A bounded past operator needs one for each step that it looks back."""
 
+MAX_AHEAD = 10_000
+"""A bounded operator on the future needs a state for each step that it looks ahead."""
+
 UNBOUNDED = -1
 
 MAX_ORACLES = 8
@@ -257,6 +260,8 @@ class Normal:
         within = UNBOUNDED if upper is None else upper - lower
         if formula.op in PAST:
             return self._looking_back(formula, left, right, dual, lower, within)
+        if lower + max(within, 0) > MAX_AHEAD:
+            raise _bounds_too_large(formula, f"ahead more than {MAX_AHEAD:,} steps")
         # The left part as long as the right one does not count, and from then on an operator bounded by its width.
         if dual:
             inner = self.make(Kind.RELEASE, (left, right), within)
@@ -270,12 +275,7 @@ class Normal:
         """Since, or its dual, written out from its farthest step."""
         gather, require = (Kind.AND, Kind.OR) if dual else (Kind.OR, Kind.AND)
         if lower + max(within, 0) + len(self.registers) > MAX_REGISTERS:
-            raise FormulaError(
-                f"the bounds are too large: the formula looks back more than {MAX_REGISTERS:,} steps",
-                offset=formula.offset,
-                code="LOGIC-007",
-                hint="use smaller bounds",
-            )
+            raise _bounds_too_large(formula, f"back more than {MAX_REGISTERS:,} steps")
         value = right
         if within == UNBOUNDED:
             value = self._register(Past.TRIGGER if dual else Past.SINCE, (left, right), initial=dual)
@@ -324,6 +324,15 @@ def step_bounds(formula: Formula) -> tuple[int, int | None]:
             hint="write two whole numbers, the smaller first, such as [0,3]; durations are for the logic mtl",
         )
     return lower, upper
+
+
+def _bounds_too_large(formula: Formula, looks: str) -> FormulaError:
+    return FormulaError(
+        f"the bounds are too large: the formula looks {looks}",
+        offset=formula.offset,
+        code="LOGIC-007",
+        hint="use smaller bounds; bounds in time are for the logic mtl, and what must be counted for efsm",
+    )
 
 
 def _steps(text: str) -> int | None:

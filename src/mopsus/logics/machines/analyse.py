@@ -2,9 +2,10 @@
 
 All analyses are about *reports*. On a transition the machine reports the goal categories of
 the target state, except those that were final in the source state already: a final verdict is
-reported once. Where the machine may be reset (`Request.restart` when such a category
-is reported, `Request.interrupted` after any event), it goes on from its initial state or from
-the target, and the sets cover both.
+reported once, unless `Request.every` event is to have its report. Where the machine may be reset
+(`Request.restart` when such a category is reported, `Request.interrupted` after any event), it goes
+on from its initial state, from where `Automaton.after_report` leads, or from the target, and the
+sets cover all of them.
 
 Event sets are bit masks here. There can be exponentially many, so their number is bounded:
 beyond `MAX_SETS` the events that the request calls alike are taken together, and if that does
@@ -84,26 +85,20 @@ def final_categories(automaton: Automaton) -> tuple[frozenset[str], ...]:
     return tuple(lasting)
 
 
-def reports(
-    categories: tuple[frozenset[str], ...],
-    final: tuple[frozenset[str], ...],
-    goal: frozenset[str],
-    source: int,
-    target: int,
-) -> frozenset[str]:
-    """The categories reported on a transition: this is the one place of this stage that says so."""
-    return (categories[target] & goal) - (final[target] & final[source])
-
-
 class _Reports:
     """A machine as the analyses see it: where each transition may lead, what it reports and what it is good for."""
 
     def __init__(self, automaton: Automaton, final: tuple[frozenset[str], ...], request: Request) -> None:
         self.goal = sorted(request.goal)
         self.initial = automaton.initial
+        self.after_report = automaton.after_report or (automaton.initial,) * len(automaton.table)
         states = range(len(automaton.table))
         self.reported = [
-            [reports(automaton.categories, final, request.goal, state, target) for target in automaton.table[state]]
+            [
+                (automaton.categories[target] & request.goal)
+                - (frozenset() if request.every else final[target] & final[state])
+                for target in automaton.table[state]
+            ]
             for state in states
         ]
         self.resetting: set[int] = set()
@@ -113,7 +108,10 @@ class _Reports:
             resets = [request.interrupted or bool(categories & request.restart) for categories in said]
             self.resetting.update(target for target, reset in zip(row, resets, strict=True) if reset)
             self.targets.append(
-                [(target, self.initial) if reset else (target,) for target, reset in zip(row, resets, strict=True)]
+                [
+                    (target, *self.resets_to(target)) if reset else (target,)
+                    for target, reset in zip(row, resets, strict=True)
+                ]
             )
         self.into: list[list[tuple[int, int]]] = [[] for _ in states]
         for state in states:
@@ -132,7 +130,13 @@ class _Reports:
 
     def goes_on(self, state: int) -> bool:
         """Can anything be reported after entering `state`, if need be after a reset there?"""
-        return any(self.useful[state]) or (state in self.resetting and any(self.useful[self.initial]))
+        return any(self.useful[state]) or (
+            state in self.resetting and any(any(self.useful[reset]) for reset in self.resets_to(state))
+        )
+
+    def resets_to(self, state: int) -> set[int]:
+        """Where a reset may lead when the machine has entered `state`."""
+        return {self.initial, self.after_report[state]}
 
     def _ahead(self) -> list[set[str]]:
         """Of each state, the categories that can be reported after it."""
@@ -256,7 +260,7 @@ def _coenable(graph: _Reports, category: str, scale: Scale) -> dict[str, EventSe
 def _alive(graph: _Reports, scale: Scale) -> tuple[EventSets, ...]:
     """Of each state, the minimal event sets that lead to a report.
 
-    A state in which the machine may be reset also has what leads from the initial state to a report.
+    A state in which the machine may be reset also has what leads to a report from where resets lead.
     """
     minimal: list[list[int]] = [[] for _ in graph.useful]
     # Masks are taken up by size, so a set that is kept is never displaced by a later one.
@@ -277,9 +281,9 @@ def _alive(graph: _Reports, scale: Scale) -> tuple[EventSets, ...]:
             for source, letter in graph.into[state]:
                 wider = mask | scale.bits[letter]
                 by_size[wider.bit_count()].append((source, wider))
-    restarting = minimal[graph.initial]
+    own = tuple(minimal)
     for state in graph.resetting:
-        minimal[state] = antichain(minimal[state] + restarting)
+        minimal[state] = antichain([mask for each in (state, *graph.resets_to(state)) for mask in own[each]])
     return tuple(scale.event_sets(masks) for masks in minimal)
 
 

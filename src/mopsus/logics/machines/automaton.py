@@ -6,7 +6,7 @@ nowhere but here, so each algorithm may rely on completeness.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -33,6 +33,8 @@ class Automaton:
     presumed: tuple[bool | None, ...] = ()
     """Of each state, whether a trace that ends there presumably satisfies the formula; empty if the logic has no such
     notion."""
+    after_report: tuple[int, ...] = ()
+    """Of each state, where a handler's reset leads; empty: to the initial state."""
 
     def __post_init__(self) -> None:
         states = range(len(self.table))
@@ -40,6 +42,8 @@ class Automaton:
             raise ValueError("an automaton needs an initial state, and categories and a name for each state")
         if self.presumed and len(self.presumed) != len(self.table):
             raise ValueError("an automaton presumes something of all states or of none")
+        if self.after_report and len(self.after_report) != len(self.table):
+            raise ValueError("an automaton says of all states where a reset leads, or of none")
         width = len(self.alphabet)
         if any(len(row) != width or any(target not in states for target in row) for row in self.table):
             raise ValueError("an automaton needs a next state for each state and letter")
@@ -52,8 +56,9 @@ def explore(
     categories: Callable[[State], frozenset[str]],
     name: Callable[[State], str] = lambda _: "",
     presumed: Callable[[State], bool | None] | None = None,
+    after_report: Callable[[State], State] | None = None,
 ) -> Automaton:
-    """The automaton of the states reachable from `initial`, numbered in breadth-first order.
+    """The automaton of the states reachable from `initial` by events and resets, numbered in breadth-first order.
 
     `LogicError` if there are more than `MAX_STATES`, or if their table has more than `MAX_CELLS` cells.
     """
@@ -61,17 +66,20 @@ def explore(
     numbers = {initial: 0}
     order = [initial]
     table: list[tuple[int, ...]] = []
+    resets: list[int] = []
     letters = range(len(alphabet))
+
+    def number_of(state: State) -> int:
+        number = numbers.get(state)
+        if number is None:
+            number = numbers[state] = len(order)
+            order.append(state)
+        return number
+
     for state in order:  # grows while it is walked
-        row = []
-        for letter in letters:
-            target = step(state, letter)
-            number = numbers.get(target)
-            if number is None:
-                number = numbers[target] = len(order)
-                order.append(target)
-            row.append(number)
-        table.append(tuple(row))
+        table.append(tuple(number_of(step(state, letter)) for letter in letters))
+        if after_report is not None:
+            resets.append(number_of(after_report(state)))
         if len(order) > limit:
             raise too_large(f"more than {limit:,} states over {len(alphabet):,} event{'s' * (len(alphabet) > 1)}")
     return Automaton(
@@ -81,6 +89,7 @@ def explore(
         tuple(map(categories, order)),
         tuple(map(name, order)),
         tuple(map(presumed, order)) if presumed else (),
+        tuple(resets),
     )
 
 
@@ -91,6 +100,15 @@ def too_large(what: str) -> LogicError:
         code="LOGIC-007",
         hint="use smaller repetitions and bounds, nest less, or split the property",
     )
+
+
+def trace_to(reached: Mapping[State, tuple[State, str] | None], place: State) -> tuple[str, ...]:
+    """The events that lead to a place. Of each place: from which one and by which event it was reached, or None."""
+    events: list[str] = []
+    while (before := reached[place]) is not None:
+        place, event = before
+        events.append(event)
+    return tuple(reversed(events))
 
 
 def predecessors(table: Sequence[Sequence[int]]) -> list[list[tuple[int, int]]]:

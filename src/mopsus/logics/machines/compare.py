@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from mopsus.logics.machines.automaton import trace_to
+
 POSITIVE = frozenset({"match", "validation", "succeed"})
 """The categories by which logics say that a trace is what the formula describes."""
 
@@ -72,7 +74,7 @@ def compare(first: Moore, second: Moore, pairs: Mapping[str, str]) -> Difference
             held = (first.categories[pair[0]], second.categories[pair[1]])
             if any((one in held[0]) != (other in held[1]) for one, other in watched):
                 return Difference(
-                    (*_trace(reached, place), event),
+                    (*trace_to(reached, place), event),
                     frozenset(one for one, _ in watched if one in held[0]),
                     frozenset(other for _, other in watched if other in held[1]),
                 )
@@ -86,13 +88,3 @@ def distinguish(one: Moore, other: Moore, goal: frozenset[str]) -> tuple[str, ..
     """A shortest non-empty trace after which the two differ in a goal category; None if there is none."""
     found = compare(one, other, {category: category for category in goal})
     return found.trace if found else None
-
-
-def _trace(
-    reached: Mapping[tuple[int, int], tuple[tuple[int, int], str] | None], place: tuple[int, int]
-) -> tuple[str, ...]:
-    events: list[str] = []
-    while (before := reached[place]) is not None:
-        place, event = before
-        events.append(event)
-    return tuple(reversed(events))

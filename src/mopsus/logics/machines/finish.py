@@ -24,7 +24,9 @@ def finish(automaton: Automaton, request: Request, *, truth: Mapping[str, bool |
     begins: frozenset[str] | None = None
     automaton = _presume(automaton, truth or {}) if request.at_end else replace(automaton, presumed=())
     if request.suffix:
-        automaton, begins = match_suffixes(automaton)
+        automaton, begins = match_suffixes(automaton, resets=bool(request.restart) or request.interrupted)
+        if request.begins_anywhere:
+            begins = frozenset(request.alphabet)
     smallest = minimise(_open_silently(automaton, request), request.goal)
     analysis = analyse(smallest, request, begins)
     if smallest.presumed:
@@ -44,6 +46,8 @@ def finish(automaton: Automaton, request: Request, *, truth: Mapping[str, bool |
         coenable=analysis.coenable,
         alive=analysis.alive,
         truth=dict(truth or {}),
+        after_report=smallest.after_report,
+        every=request.every,
         presumed=smallest.presumed,
     )
 
@@ -108,4 +112,5 @@ def _open_silently(automaton: Automaton, request: Request) -> Automaton:
         categories=(*automaton.categories, frozenset()),
         names=(*automaton.names, "start"),
         presumed=(*automaton.presumed, None) if automaton.presumed else (),
+        after_report=(*automaton.after_report, automaton.initial) if automaton.after_report else (),
     )

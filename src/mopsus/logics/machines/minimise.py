@@ -24,7 +24,9 @@ def minimise(automaton: Automaton, goal: frozenset[str]) -> Automaton:
         (categories & goal, presumed[state] if presumed else None)
         for state, categories in enumerate(automaton.categories)
     ]
-    block_of = _refine(automaton.table, colours)
+    resets = automaton.after_report
+    moves = [(*row, resets[state]) for state, row in enumerate(automaton.table)] if resets else automaton.table
+    block_of = _refine(moves, colours)
     members: dict[int, list[int]] = {}
     for state, block in enumerate(block_of):
         members.setdefault(block, []).append(state)
@@ -35,6 +37,7 @@ def minimise(automaton: Automaton, goal: frozenset[str]) -> Automaton:
         lambda block: frozenset.intersection(*(automaton.categories[state] for state in members[block])),
         lambda block: _join_names([automaton.names[state] for state in members[block]]),
         (lambda block: presumed[members[block][0]]) if presumed else None,
+        (lambda block: block_of[resets[members[block][0]]]) if resets else None,
     )
 
 
@@ -46,6 +49,7 @@ def _reachable(automaton: Automaton) -> Automaton:
         lambda state: automaton.categories[state],
         lambda state: automaton.names[state],
         automaton.presumed.__getitem__ if automaton.presumed else None,
+        automaton.after_report.__getitem__ if automaton.after_report else None,
     )
 
 

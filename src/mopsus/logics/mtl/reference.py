@@ -158,16 +158,23 @@ def _beside(
 def _since(
     left: Sequence[Settled], right: Sequence[Settled], times: Sequence[Fraction], position: int, bounds: Bounds
 ) -> Settled | None:
-    """Some time ago within the bounds `right` held, and `left` has held since. Given when both operands are."""
-    if position >= min(len(left), len(right)):
+    """Some time ago within the bounds `right` held, and `left` has held since. Operands that are not known yet do not
+    matter where those that are known decide."""
+    shown: list[int] = []
+    refuted: list[int | None] = []
+    for where in range(position + 1):
+        if not bounds.has(times[position] - times[where]):
+            continue
+        known = right[where : where + 1]
+        since = left[where + 1 : position + 1]
+        if len(since) == position - where and known and all(each.value for each in (*known, *since)):
+            shown.append(max(each.at for each in (*known, *since)))
+        refuted.append(min((each.at for each in (*known, *since) if not each.value), default=None))
+    if shown:
+        return Settled(True, min(shown))
+    if None in refuted:
         return None
-    value = any(
-        bounds.has(times[position] - times[where])
-        and right[where].value
-        and all(left[later].value for later in range(where + 1, position + 1))
-        for where in range(position + 1)
-    )
-    return Settled(value, max(left[position].at, right[position].at))
+    return Settled(False, max((at for at in refuted if at is not None), default=0))
 
 
 def _until(
