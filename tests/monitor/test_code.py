@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import logging
 
 import pytest
@@ -28,8 +29,6 @@ Limit(q) {
 @pytest.fixture
 def out(monkeypatch):
     """What the code of a spec appends to `out`."""
-    import builtins
-
     found: list[object] = []
     monkeypatch.setattr(builtins, "out", found, raising=False)
     return found
@@ -134,7 +133,7 @@ def test_a_callback_that_fails_goes_no_further(caplog):
     assert monitor.stats().faults == 1
 
 
-def test_an_event_sent_from_an_action_comes_after_it(out):
+def test_an_event_sent_from_an_action_comes_after_it(out, monkeypatch):
     text = """
     S(x) {
         event a(x) { out.append("a"); again() }
@@ -142,18 +141,15 @@ def test_an_event_sent_from_an_action_comes_after_it(out):
         ere : a b
     }
     """
+    monitors: list[mopsus.Monitor] = []
+    monkeypatch.setattr(builtins, "again", lambda: monitors[0].emit("b", x=1), raising=False)
     with spec_of(text).monitor() as monitor:
-        import builtins
-
-        builtins.again = lambda: monitor.emit("b", x=1)
-        try:
-            monitor.emit("a", x=1)
-        finally:
-            del builtins.again
+        monitors.append(monitor)
+        monitor.emit("a", x=1)
     assert out == ["a", "b"]
     assert len(monitor.verdicts) == 1
 
 
-def test_code_can_be_refused():
+def test_code_can_be_refused(out):
     with pytest.raises(mopsus.MopsusError, match="Python code"):
         spec_of(LIMIT).monitor(allow_code=False)

@@ -36,19 +36,19 @@ severities = st.sampled_from(Severity)
 bodies = st.sampled_from(
     [
         "pass",
-        "n += 1",
+        "count = 1",
         'print("}", {1: {2: 3}})',
-        "if n:\n    print(i)\nelse:\n    __RESET",
+        "if id:\n    print(id)\nelse:\n    __RESET",
         "x = '''a\n  } b\n'''\nprint(x)",
         "# nothing {",
-        "f(a,\nb)",
+        "max(id,\nid)",
         "return  # done }",
-        "def f():\n\n    return f'{n!r:>{n}}'",
+        "def f():\n\n    return f'{id!r:>{id}}'",
         "print('{' '}')",
     ]
 )
 expressions = st.sampled_from(
-    ["0", "n > 3", "{'a': [1, 2]}", "f(x)[1:2]", "';' + \"#\"", "(1,\n 2)", "7 // 2", "n == ')'"]
+    ["0", "id > 3", "{'a': [1, 2]}", "str(1)[1:2]", "';' + \"#\"", "(1,\n 2)", "7 // 2", "id == ')'"]
 )
 types = st.sampled_from(["int", "dict[str, int]", "collections.abc.Iterator", "'x'"])
 

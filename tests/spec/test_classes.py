@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 import textwrap
+from dataclasses import replace
 
 import pytest
 
@@ -13,8 +14,10 @@ LOGICS = ("ere", "fsm")
 
 
 def from_text(text):
-    (spec,) = parse_file(textwrap.dedent(text), logics=LOGICS).specs.values()
-    return spec
+    # The text has the code of methods, which read `self`.
+    text = "from builtins import object as self\n" + textwrap.dedent(text)
+    (spec,) = parse_file(text, logics=LOGICS).specs.values()
+    return replace(spec, imports=())
 
 
 def line_of(fragment):

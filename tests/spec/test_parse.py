@@ -124,7 +124,7 @@ def test_a_fault_in_a_formula_is_found_in_the_source(full):
     ],
 )
 def test_bodies(body, text):
-    action = parse(f"S {{ event a {body}\nevent b {{ pass }} }}")["S"].events[0].action
+    action = parse(f"from names import *\nS {{ event a {body}\nevent b {{ pass }} }}")["S"].events[0].action
     assert (action.text if action else None) == text
 
 

@@ -26,7 +26,7 @@ def event(text, parameters="(i, j)"):
         (': named("x") || row(a == 1) && row(b == 1)', "x", {}, True),
         (": bind(i = src)", "e", {}, True),
         (": bind(i = src)", "x", {}, False),
-        (": condition(n > 1)", "e", {}, True),
+        (": condition(i > 1)", "e", {}, True),
     ],
 )
 def test_recognition(text, name, row, expected):
@@ -39,8 +39,8 @@ def test_columns():
 
 
 def test_a_condition_is_split_off():
-    declared = event(": condition(n > 1 and f(')')) && row(x)")
-    assert declared.condition.text == "n > 1 and f(')')"
+    declared = event(": condition(i > 1 and ord(')')) && row(x)")
+    assert declared.condition.text == "i > 1 and ord(')')"
     assert declared.pointcut.kind == "row"
     assert (declared.condition.span.line, declared.condition.span.column) == (1, 37)
 

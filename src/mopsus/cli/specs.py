@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from mopsus.cli.messages import CommandError
 if TYPE_CHECKING:
     from mopsus.logics import CompiledSpec
     from mopsus.model import Diagnostic
+    from mopsus.spec.source import Source
 
 SPEC_SUFFIXES = (".mop", ".hml", ".prop")
 SPEC_HINT = f"name a file that ends in {' or '.join(SPEC_SUFFIXES)}, or use --spec"
@@ -25,9 +26,18 @@ def sort_out(files: Sequence[str], extra: Sequence[Path]) -> tuple[list[Path], l
 
 
 def load_specs(
-    files: Sequence[Path], *, at_end: bool = False, allow_unmonitorable: bool = False, first_match: bool = False
+    files: Sequence[Path],
+    *,
+    at_end: bool = False,
+    allow_unmonitorable: bool = False,
+    first_match: bool = False,
+    functions: Callable[[Path], Collection[str]] | None = lambda file: (),
 ) -> tuple[dict[str, CompiledSpec], list[Diagnostic]]:
-    """The specs of the files by name, with what there is to say about them."""
+    """The specs of the files by name, with what there is to say about them.
+
+    `functions` gives the names of functions that the machines of a file find beside what it says itself; None: nobody
+    knows yet.
+    """
     from mopsus.logics import compile_spec
     from mopsus.spec import load_file
 
@@ -48,7 +58,25 @@ def load_specs(
                 first_match=first_match,
             )
             warnings += compiled[name].warnings
+            if functions is not None:
+                _check_machines(compiled[name], read.source, functions(file))
     if files and not compiled:
         named = ", ".join(str(file) for file in files)
         raise CommandError(f"there is no spec in {named}", hint="a spec is `Name(parameters) { … }`", code="CLI-002")
     return compiled, warnings
+
+
+def _check_machines(compiled: CompiledSpec, source: Source, functions: Collection[str]) -> None:
+    """Refuse names in the code of machines that nothing will give a value to."""
+    from mopsus.model import GuardedMachine
+
+    properties = zip(compiled.spec.properties, compiled.machines, strict=True)
+    machines = [(prop, machine) for prop, machine in properties if isinstance(machine, GuardedMachine)]
+    if machines:
+        from mopsus.logics.efsm.names import check_machine
+        from mopsus.spec.errors import Findings
+
+        findings = Findings(source)
+        for prop, machine in machines:
+            check_machine(compiled.spec, prop, machine, functions, findings)
+        findings.finish()

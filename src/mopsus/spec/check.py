@@ -13,6 +13,7 @@ from mopsus.spec.check_program import check_program_event
 from mopsus.spec.component import check_component_event, is_component
 from mopsus.spec.errors import Findings
 from mopsus.spec.logics import BUILT_IN, logic_names
+from mopsus.spec.names import check_names
 from mopsus.spec.pointcuts import conjuncts
 from mopsus.spec.program import is_program
 
@@ -33,6 +34,7 @@ def check_spec(spec: Spec, findings: Findings, places: Places | None = None) -> 
         _check_event(spec, event, findings, places or {})
     for prop in spec.properties:
         _check_handlers(prop, findings)
+    check_names(spec, findings)
     _check_use(spec, findings)
 
 

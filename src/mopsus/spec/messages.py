@@ -80,4 +80,6 @@ MESSAGES: dict[str, str] = {
     "SPEC-086": "A value cannot be converted to a type of that name.",
     "SPEC-087": "No debugger can see an event happen.",
     "SPEC-088": "Only a debugger can see an event happen, or read what it asks for.",
+    "SPEC-090": "Code reads a name that nothing gives a value to.",
+    "SPEC-091": "Code reads a field of an event, which only some logics can see.",
 }

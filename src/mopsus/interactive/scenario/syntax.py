@@ -12,10 +12,12 @@ from __future__ import annotations
 import os
 import re
 
+from mopsus.interactive.scenario.api import Api
 from mopsus.interactive.scenario.model import Moment, Reaction, Scenario, Sort
 from mopsus.model import Code
 from mopsus.spec.cursor import NAME, Cursor
 from mopsus.spec.errors import ArgumentError, Findings
+from mopsus.spec.names import check_shared
 from mopsus.spec.parser import read_text
 from mopsus.spec.prop.check import check_code, check_no_return
 from mopsus.spec.source import Source
@@ -32,8 +34,20 @@ def parse_scenario(text: str, filename: str = "<string>") -> Scenario:
     """The scenario in a text. Raises `SpecError` with every error found."""
     findings = Findings(Source(text, filename))
     scenario = _Reader(findings).scenario()
+    if not findings.errors:
+        _check_names(scenario, findings)
     findings.finish()
     return scenario
+
+
+def _check_names(scenario: Scenario, findings: Findings) -> None:
+    """Report names that nothing gives a value to: all code of a scenario shares one namespace."""
+    pieces = [each.code for each in scenario.reactions]
+    if scenario.initialization is not None:
+        pieces.insert(0, scenario.initialization)
+    known = {"monitor", "old_state", "new_state", "binding", *(name for name in vars(Api) if not name.startswith("_"))}
+    hint = "it can see what the scenario assigns, and its functions: suspend_execution, checkpoint, get, …"
+    check_shared([(code, ()) for code in pieces], known, hint, findings)
 
 
 class _Reader:
