@@ -9,7 +9,8 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from oracle.backtracking import Ambiguity
+
+from mopsus.spec.backtracking import Ambiguity
 
 SOURCES = Path(__file__).parents[2] / "src"
 MADE_WHEN_NEEDED = {
@@ -19,8 +20,8 @@ MADE_WHEN_NEEDED = {
     ("events/weave/patterns.py", "_expression(part)"): "see `test_globs`",
     ("logics/srs/syntax.py", "f'{word}\\\\b'"): "one of a few words",
     ("logics/temporal/syntax.py", "spelling"): "one of a few words",
-    ("spec/predicate.py", "pattern"): "the pattern that a specification's author wrote in `matches`",
-    ("spec/predicate_text.py", "pattern"): "compiled only, to see whether it is one",
+    ("spec/matching.py", "pattern"): "what a specification's author wrote in `matches`; judged before it is used",
+    ("spec/names.py", "f'(?<![\\\\w.]){re.escape(use.name)}(?!\\\\w)'"): "a word",
 }
 """What cannot be known from the source, and why that is good enough."""
 

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import keyword
 import operator
-import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
+
+from mopsus.spec.matching import searcher
 
 Scalar: TypeAlias = "str | int | float | bool"
 
@@ -111,7 +112,7 @@ FUNCTIONS: Mapping[str, Callable[[str, str], bool]] = {
     "startswith": str.startswith,
     "endswith": str.endswith,
     "contains": operator.contains,
-    "matches": lambda text, pattern: re.search(pattern, text) is not None,
+    "matches": lambda text, pattern: searcher(pattern)(text),
 }
 
 

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 
 from mopsus.spec.errors import ArgumentError
+from mopsus.spec.matching import PatternError, searcher
 from mopsus.spec.predicate import FUNCTIONS, And, Call, Compare, Field, In, IsNull, Literal, Not, Or, Predicate
 
 _COMPARISONS: Mapping[type[ast.cmpop], str] = {
@@ -144,9 +145,9 @@ class _Reader:
 
     def check_pattern(self, node: ast.expr, pattern: str) -> None:
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                re.compile(pattern)
+            searcher(pattern)
+        except PatternError as error:
+            raise fault(self.text, node, f"this pattern is too hard: {error}", error.hint) from None
         except (re.error, OverflowError, RecursionError) as error:
             raise fault(self.text, node, f"not a regular expression: {error}", "mend the pattern") from None
 

@@ -1,4 +1,4 @@
-"""How much a backtracking matcher may try: ambiguity of regular expressions, found without running them.
+"""Stage 1: how much a backtracking matcher may try: ambiguity of regular expressions, found without running them.
 
 A pattern is read into an automaton whose states are its characters (Glushkov's). If a state can come back to itself
 by the same text in two ways, a text that does not fit is tried in exponentially many; if one loop can hand over to
@@ -10,12 +10,18 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict, deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from re import _constants as op  # type: ignore[attr-defined]
 from re import _parser  # type: ignore[attr-defined]
-from typing import Any
+from typing import Any, TypeAlias
 
+Tree: TypeAlias = Any
+"""A part of what `re` makes of a pattern; it has no types."""
+
+EXPONENTIAL = 3
+MOST_WORK = 200_000
+"""A pattern that takes longer to judge is taken for an exponential one."""
 _MANY = 3
 """A loop that goes on for longer than this is taken for one that never ends; a shorter one is written out."""
 _SOME = "aZ0_9 \t\n\r.,:;-+*/\\\"'#%()[]{}<>=!&|@$^~?\x00é€x"
@@ -30,16 +36,37 @@ class _Part:
     empty: bool = True
 
 
-class Ambiguity:
-    """`degree`: 1 if linear, 2 if a power, 3 if exponential; and the characters of the pattern where that is."""
+class TooMuchWork(Exception):
+    """A pattern is too large to be judged."""
 
-    def __init__(self, pattern: re.Pattern[Any]) -> None:
+
+def power_of(pattern: re.Pattern[Any], tree: Tree) -> int | None:
+    """Of a part of a pattern: the power of a text's length that says how much is tried; None if it is exponential, or
+    cannot be judged."""
+    try:
+        found = Ambiguity(pattern, MOST_WORK, tree)
+    except (TooMuchWork, NotImplementedError, RecursionError):
+        return None
+    return None if found.degree == EXPONENTIAL else found.power
+
+
+class Ambiguity:
+    """`degree`: 1 if linear, 2 if a power, 3 if exponential. `TooMuchWork` if that takes too long to find out."""
+
+    def __init__(self, pattern: re.Pattern[Any], most_work: int = 10**9, tree: Tree = None) -> None:
+        """`tree`: what is to be judged of the pattern, if it is not all."""
+        self._work_left = most_work
+        self.power = 1
+        """Of the length of a text, if it is not exponential."""
         text = pattern.pattern if isinstance(pattern.pattern, str) else pattern.pattern.decode("latin-1")
         self._flags = pattern.flags
+        self._looping = 0
+        self._twice_nothing = False
+        """Can nothing be taken in two ways? A loop around that doubles its tries with every turn."""
         self._states: list[frozenset[str]] = []
         self._ways: dict[tuple[int, int], int] = defaultdict(int)
         self._around: list[Any] = []
-        parsed = _parser.parse(text, pattern.flags & ~re.DEBUG)
+        parsed = _parser.parse(text, pattern.flags & ~re.DEBUG) if tree is None else tree
         self._letters = self._alphabet(parsed)
         self._sequence(parsed)
         self.degree = self._judge()
@@ -47,15 +74,19 @@ class Ambiguity:
             self._states, self._ways = [], defaultdict(int)
             self._sequence(inner)
             self.degree = max(self.degree, self._judge())
+        if self._twice_nothing:
+            self.degree = EXPONENTIAL
 
     # ---- reading ----
 
-    def _alphabet(self, parsed: Any) -> str:
+    def _alphabet(self, parsed: Tree) -> str:
         letters = set(_SOME)
 
-        def visit(node: Any) -> None:
+        def visit(node: Tree) -> None:
             if isinstance(node, int) and 0 <= node < 0x110000:
                 letters.update(chr(each) for each in (node - 1, node, node + 1) if 0 <= each < 0x110000)
+            elif isinstance(node, tuple) and len(node) == 2 and node[0] is op.RANGE:
+                letters.update(_some_of(*node[1]))
             elif isinstance(node, tuple | list | _parser.SubPattern):
                 for each in node:
                     visit(each)
@@ -63,7 +94,7 @@ class Ambiguity:
         visit(parsed)
         return "".join(sorted(letters))
 
-    def _set(self, kind: Any, argument: Any) -> frozenset[str]:
+    def _set(self, kind: Tree, argument: Tree) -> frozenset[str]:
         body = _parser.SubPattern(_parser.State(), [(kind, argument)])
         from re import _compiler  # type: ignore[attr-defined]
 
@@ -71,7 +102,7 @@ class Ambiguity:
         matcher = _compiler.compile(body, self._flags & (re.IGNORECASE | re.DOTALL | re.ASCII | re.UNICODE))
         return frozenset(letter for letter in self._letters if matcher.fullmatch(letter))
 
-    def _leaf(self, kind: Any, argument: Any) -> _Part:
+    def _leaf(self, kind: Tree, argument: Tree) -> _Part:
         self._states.append(self._set(kind, argument))
         state = len(self._states) - 1
         return _Part([state], [state], False)
@@ -93,11 +124,12 @@ class Ambiguity:
             )
         return whole
 
-    def _item(self, kind: Any, argument: Any) -> _Part:
+    def _item(self, kind: Tree, argument: Tree) -> _Part:
         if kind in (op.LITERAL, op.NOT_LITERAL, op.IN, op.ANY):
             return self._leaf(kind, argument)
         if kind is op.BRANCH:
             parts = [self._sequence(each) for each in argument[1]]
+            self._twice_nothing |= self._looping > 0 and sum(part.empty for part in parts) > 1
             return _Part(
                 [s for p in parts for s in p.first], [s for p in parts for s in p.last], any(p.empty for p in parts)
             )
@@ -114,9 +146,11 @@ class Ambiguity:
             return _Part()
         raise NotImplementedError(f"{kind} {argument}")
 
-    def _repeat(self, low: int, high: Any, body: Any) -> _Part:
+    def _repeat(self, low: int, high: Tree, body: Tree) -> _Part:
         if high is op.MAXREPEAT or high > _MANY:
+            self._looping += 1
             part = self._sequence(body)
+            self._looping -= 1
             self._link(part.last, part.first)
             return _Part(part.first, part.last, part.empty or low == 0)
         whole = _Part()
@@ -131,11 +165,12 @@ class Ambiguity:
             )
         return whole
 
-    def _kept(self, body: Any, kind: Any, argument: Any) -> _Part:
+    def _kept(self, body: Tree, kind: Tree, argument: Tree) -> _Part:
         """What is matched once: a loop in it takes what it can, so one state stands for all of it."""
         own = Ambiguity.__new__(Ambiguity)
         own._flags, own._letters, own._around = self._flags, self._letters, []
-        own._states, own._ways = [], defaultdict(int)
+        own._twice_nothing, own._looping = False, 0
+        own._states, own._ways, own._work_left = [], defaultdict(int), self._work_left
         part = own._sequence(body)
         if kind is op.ATOMIC_GROUP:
             self._around.append(body)
@@ -161,9 +196,25 @@ class Ambiguity:
             loops[one].append(other)
         if any(self._twice(state, loops) for state in loops):
             return 3
-        if any(self._hands_over(state, follows) for state in loops):
-            return 2
-        return 1
+        self.power = max(self.power, self._longest_chain(follows, component, loops))
+        return 2 if self.power > 1 else 1
+
+    def _longest_chain(self, follows: dict[int, list[int]], component: list[int], loops: dict[int, list[int]]) -> int:
+        """How many loops can hand over to each other, one after the other."""
+        beyond: dict[int, set[int]] = defaultdict(set)
+        for start in loops:
+            for other in _reached(start, follows):
+                one, two = component[start], component[other]
+                if other in loops and one != two and two not in beyond[one] and self._overlap(start, other, follows):
+                    beyond[one].add(two)
+        known: dict[int, int] = {}
+
+        def longest(one: int) -> int:
+            if one not in known:
+                known[one] = 1 + max(map(longest, beyond[one]), default=0)
+            return known[one]
+
+        return max((longest(component[start]) for start in loops), default=1)
 
     def _twice(self, start: int, follows: dict[int, list[int]]) -> bool:
         """Can it come back to itself by one text in two ways?"""
@@ -171,6 +222,7 @@ class Ambiguity:
         work = deque(seen)
         while work:
             one, other, apart = work.popleft()
+            self._spend(len(follows[one]) * len(follows[other]))
             for a in follows[one]:
                 for b in follows[other]:
                     if not self._states[a] & self._states[b]:
@@ -183,10 +235,10 @@ class Ambiguity:
                         work.append(now)
         return False
 
-    def _hands_over(self, start: int, follows: dict[int, list[int]]) -> bool:
-        """Is there another loop that takes over in the middle of text that both take?"""
-        beyond = {other for other in _reached(start, follows) if other != start and other in _reached(other, follows)}
-        return any(self._overlap(start, other, follows) for other in beyond)
+    def _spend(self, work: int) -> None:
+        self._work_left -= work
+        if self._work_left < 0:
+            raise TooMuchWork
 
     def _overlap(self, start: int, end: int, follows: dict[int, list[int]]) -> bool:
         goal = (start, end, end)
@@ -194,6 +246,7 @@ class Ambiguity:
         work = deque(seen)
         while work:
             one, two, three = work.popleft()
+            self._spend(len(follows[one]) * len(follows[two]) * len(follows[three]))
             for a in follows[one]:
                 for b in follows[two]:
                     both = self._states[a] & self._states[b]
@@ -209,6 +262,18 @@ class Ambiguity:
                             seen.add(now)
                             work.append(now)
         return False
+
+
+def _some_of(low: int, high: int) -> Iterator[str]:
+    """The ends of a range, what is beside them, and in it a character of each sort that other sets may be about."""
+    yield from (chr(each) for each in (low - 1, low, low + 1, high - 1, high, high + 1) if 0 <= each < 0x110000)
+    sorts = set()
+    for each in range(low, min(high, low + 70_000) + 1):
+        letter = chr(each)
+        sort = letter.isdecimal(), letter.isalnum(), letter.isspace(), letter.isupper(), letter.islower()
+        if sort not in sorts:
+            sorts.add(sort)
+            yield letter
 
 
 def _reached(start: int, follows: dict[int, list[int]]) -> set[int]:
