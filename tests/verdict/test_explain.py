@@ -83,6 +83,12 @@ def test_states_and_the_way_out():
     ]
 
 
+def test_what_only_puts_it_off_is_no_way_out():
+    # After `close`, another `close` avoids nothing: the next `use` is as wrong as this one.
+    used = machine(["close", "use"], [[1, 0], [1, 2], [2, 2]], [[], [], ["match"]])
+    assert explain(verdict(["close", "use"]), used).remarks == ()
+
+
 def test_without_a_machine_only_events():
     told = explain(verdict(["next", "next"]))
     assert [step.state for step in told.steps] == [None, None]

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from mopsus.logics.logic import LogicError
+from mopsus.model.text import printable
 from mopsus.spec.source import Source
 
 MAX_CHARACTERS = 50_000_000
@@ -38,6 +39,8 @@ def read_formula(text: str, origin: str) -> Source:
         ) from None
     except UnicodeDecodeError:
         raise LogicError(f"{path} is not UTF-8 text", code="LOGIC-040") from None
+    except ValueError as error:  # a NUL byte
+        raise LogicError(f"{printable(str(path))} is no file name: {error}", code="LOGIC-040") from None
     if len(found) > MAX_CHARACTERS:
         raise LogicError(f"{path} has more than {MAX_CHARACTERS:,} characters", code="LOGIC-040")
     return Source(found, str(path))

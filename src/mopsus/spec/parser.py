@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mopsus.model import Code, Diagnostic, Event, Handler, Pointcut, Property, Severity, Span, Spec, Variable
+from mopsus.model.text import printable
 from mopsus.spec.check import check_logic, check_spec, check_unique_specs, read_modifiers
 from mopsus.spec.errors import Findings, SpecError
 from mopsus.spec.grammar import Meaning, Setting, read_header, read_item, read_pointcut, split_condition
@@ -82,6 +83,8 @@ def read_text(path: str | os.PathLike[str]) -> str:
         raise SpecError([Diagnostic("SPEC-029", f"cannot read {name}: {reason}")]) from None
     except UnicodeDecodeError as error:
         raise SpecError([_not_utf8(name, error)]) from None
+    except ValueError as error:  # a NUL byte in the name
+        raise SpecError([Diagnostic("SPEC-029", f"cannot read {printable(name)}: {error}")]) from None
 
 
 def parse_file(text: str, filename: str = "<string>", *, logics: Collection[str] | None = None) -> SpecFile:
@@ -95,6 +98,11 @@ def parse_file(text: str, filename: str = "<string>", *, logics: Collection[str]
         message = f"{filename} has {len(text)} characters"
         raise SpecError([Diagnostic("SPEC-029", message, hint="is it a specification?")])
     findings = Findings(Source(text, filename))
+    if "\0" in text:
+        at = findings.source.text.index("\0")
+        hint = "save it as UTF-8; UTF-16 is full of them"
+        findings.error_at("SPEC-029", f"{filename} has a NUL character", at, at + 1, hint)
+        findings.finish()
     if is_script(filename):
         script = read_script(findings)
         spec = make_spec(script, findings)

@@ -6,13 +6,14 @@ may be missing, a state is named only if every possible beginning leads to it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from mopsus.logics import Turn
 from mopsus.model import Machine, Severity, Spec, TableMachine, Verdict, WitnessEvent
 from mopsus.model.text import default_message, listing, printable, show_binding, show_place, show_time, source_of
 from mopsus.model.verdict import HISTORY
+from mopsus.spec.program import is_end
 from mopsus.verdict.code import code_of
 from mopsus.verdict.reasons import reasoned_events
 from mopsus.verdict.turns import explains_itself, show_turn, turns_of
@@ -79,7 +80,8 @@ def explain(
         for at, (item, states) in enumerate(zip(witness, layers[1:], strict=True))
     )
     if verdict.severity is not Severity.NOTE and len(layers[-2]) == 1:
-        remarks += _alternatives(finite, min(layers[-2]), witness[-1].event, verdict.category)
+        ends = [event.name for event in spec.events if is_end(event.pointcut)] if spec is not None else []
+        remarks += _alternatives(finite, min(layers[-2]), witness[-1].event, verdict.category, ends)
     return Explanation(message, steps, source, tuple(remarks))
 
 
@@ -162,8 +164,12 @@ def _runs(machine: TableMachine, word: Sequence[int], start: set[int], category:
     return layers if layers[0] else []
 
 
-def _alternatives(machine: TableMachine, state: int, event: str, category: str) -> list[str]:
-    """What could have come instead of the last event without giving the category."""
+def _alternatives(machine: TableMachine, state: int, event: str, category: str, ends: Collection[str]) -> list[str]:
+    """What could have come before the last event, so that it would not have given the category.
+
+    That something else might have come instead is no advice: not to use a closed file avoids everything. Nor is it one
+    that a program might have ended.
+    """
     reached = printable(category)
     if category in machine.categories[state]:
         return [f"Already `{reached}` before this `{printable(event)}`."]
@@ -179,4 +185,11 @@ def _alternatives(machine: TableMachine, state: int, event: str, category: str) 
         return [f"{where} every event gives `{reached}`."]
     if len(others) == len(machine.alphabet) - 1 and len(others) > 1:
         return [f"{where} only `{printable(event)}` gives `{reached}`."]
-    return [f"{where}, {listing(others)} would have avoided `{reached}`."]
+    last = machine.alphabet.index(event)
+    letters = [letter for letter, name in enumerate(machine.alphabet) if name in others and name not in ends]
+    avoiding = [
+        machine.alphabet[letter]
+        for letter in letters
+        if category not in machine.categories[machine.table[machine.table[state][letter]][last]]
+    ]
+    return [f"{where}, {listing(avoiding)} would have avoided `{reached}`."] if avoiding else []
