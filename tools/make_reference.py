@@ -50,6 +50,7 @@ STAGES = {
     "BUS": "Messages between hosts",
     "REPORT": "Reports",
     "VERDICT": "Verdicts",
+    "FAULT": "Errors in the code of specs",
     "SEEN": "What was not seen",
     "UI": "Pages in the browser",
     "CLI": "The command line",

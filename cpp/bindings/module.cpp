@@ -455,6 +455,11 @@ NB_MODULE(_core, module) {
         .def("instances", &instances, nb::arg("recalled") = nb::none())
         .def("snapshot", &snapshot)
         .def("restore", &restore, nb::arg("items"))
-        .def("close", &PyMonitor::close);
+        .def("close", &PyMonitor::close)
+        .def_prop_ro("closed", &PyMonitor::closed)
+        .def("wish", [](PyMonitor& self, const nb::object& error) {
+            PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
+            self.fault();
+        });
     add_replay(module);
 }

@@ -155,6 +155,8 @@ PyMonitor::~PyMonitor() {
 
 void PyMonitor::close() {
     if (closed_) return;
+    closing_ = true;
+    if (inside_) return;
     make_all_pending();
     closed_ = true;
     set_quiet();
@@ -242,7 +244,7 @@ Stamp PyMonitor::here() {
 // ---- taking turns ----
 
 PyMonitor::Entry PyMonitor::enter(Wait wait) {
-    if (closed_) {
+    if (closing_) {
         PyErr_SetString(errors.closed, "the monitor is closed");
         return Entry::Refused;
     }
@@ -281,6 +283,7 @@ void PyMonitor::leave() {
         for (PyObject* value : next.values) trash_.push_back(value);
     }
     inside_ = false;
+    if (closing_) close();
     set_quiet();
     if (waiters_ != 0) turn_over.notify_all();
     if (!trash_.empty()) {
@@ -462,7 +465,7 @@ std::optional<BadRow> PyMonitor::run(ArrowArrayStream& stream, const std::string
         if (!python) PyEval_RestoreThread(std::exchange(released_, nullptr));
         if (bad) more = false;
         event_done();
-        if (wish_ != nullptr || PyErr_Occurred() != nullptr || PyErr_CheckSignals() != 0) more = false;
+        if (closing_ || wish_ != nullptr || PyErr_Occurred() != nullptr || PyErr_CheckSignals() != 0) more = false;
     }
     core_.end_stream();
     if (schema.release != nullptr) schema.release(&schema);

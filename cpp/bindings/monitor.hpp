@@ -41,7 +41,7 @@ struct Callbacks {
     PyObject* fork = nullptr;    // (user or None) -> user; without it, variables are a dictionary
     PyObject* save = nullptr;    // (user) -> str
     PyObject* load = nullptr;    // (str) -> user
-    PyObject* fault = nullptr;   // (exception)
+    PyObject* fault = nullptr;   // (exception, number of the code or -1, event or -1, stamp or None)
 };
 
 // What may be asked for later.
@@ -149,10 +149,17 @@ public:
 
     bool reset(std::uint64_t engine, InstanceRef instance, bool reported);
     void close();
-    bool closed() const { return closed_; }
+    bool closed() const { return closing_; }
+    // Where an exception came from, as far as that is known.
+    struct Origins {
+        std::int32_t code = -1;
+        std::int32_t event = -1;
+        const Stamp* stamp = nullptr;
+    };
     // The exception that is set is reported as a fault of monitoring, unless it is Ctrl-C or an order to exit: that one is
     // raised by the next event that can.
-    void fault();
+    void fault() { fault(Origins()); }
+    void fault(const Origins& origins);
     // Act on deaths noted so far, and begin, unless an event is being handled: then nothing may change.
     void settle();
     Monitor& core() { return core_; }
@@ -274,6 +281,7 @@ private:
     PyObject* no_variables_ = nullptr;  // for code of slices that have none
     std::int64_t unit_;  // of time, in nanoseconds; 0: no machine asks when an event happened
     bool closed_ = false;
+    bool closing_ = false;  // as soon as the event that is being handled is done; until then nothing more is asked or told
     bool inside_ = false;  // the engine is at work
     std::thread::id inside_thread_;
     std::uint64_t watches_ = 0;

@@ -5,13 +5,14 @@
 
 namespace mopsus::python {
 
-void PyMonitor::fault() {
+void PyMonitor::fault(const Origins& origins) {
     PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
     PyErr_Fetch(&type, &value, &trace);
     PyErr_NormalizeException(&type, &value, &trace);
     if (value != nullptr && trace != nullptr) PyException_SetTraceback(value, trace);
-    if (value != nullptr && PyObject_IsInstance(value, PyExc_Exception) == 0) {
-        // Ctrl-C, or an order to exit: not an error but a wish, which is granted when we are done.
+    if (value != nullptr && PyObject_IsInstance(value, PyExc_Exception) == 0 && PyObject_IsInstance(value, PyExc_GeneratorExit) == 0) {
+        // Ctrl-C, or an order to exit: not an error but a wish, which is granted when we are done. What closes a generator
+        // is none: it would silently end one of the program's.
         Py_XSETREF(wish_, Py_NewRef(value));
         Py_XDECREF(type);
         Py_XDECREF(value);
@@ -20,7 +21,8 @@ void PyMonitor::fault() {
     }
     if (callbacks_.fault != nullptr && value != nullptr) {
         const Unobserved unobserved;
-        PyObject* result = PyObject_CallOneArg(callbacks_.fault, value);
+        PyObject* stamp = origins.stamp != nullptr ? stamp_to_python(*origins.stamp) : Py_NewRef(Py_None);
+        PyObject* result = PyObject_CallFunction(callbacks_.fault, "OiiN", value, static_cast<int>(origins.code), static_cast<int>(origins.event), stamp);
         if (result == nullptr) PyErr_Clear();
         Py_XDECREF(result);
     }
@@ -38,6 +40,7 @@ bool PyMonitor::granted() {
 }
 
 void PyMonitor::report(Report&& report) {
+    if (closing_) return;
     if (report.user != 0) Py_INCREF(as_object(report.user));
     ++reported_[{report.property, report.category}];
     ready_.push_back({std::this_thread::get_id(), std::move(report)});
@@ -148,6 +151,7 @@ PyObject* PyMonitor::steps_to_python(const Explanation& explanation) const {
 
 bool PyMonitor::admit(EventId event, InstanceRef instance, std::uint64_t user, const std::vector<Value>& values, Origin& origin) {
     if (callbacks_.admit == nullptr) return true;
+    if (closing_) return false;
     const SavedError saved;
     const Unobserved unobserved;
     PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(values.size()));
@@ -160,13 +164,13 @@ bool PyMonitor::admit(EventId event, InstanceRef instance, std::uint64_t user, c
     PyObject* result = PyObject_CallFunction(callbacks_.admit, "i(KIII)ONN", static_cast<int>(event),
                                              static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(instance.engine)), instance.kind,
                                              instance.id, instance.serial, user != 0 ? as_object(user) : Py_None, tuple, stamp_to_python(origin.stamp()));
-    bool yes = true;
     if (result == nullptr) {
-        fault();
-    } else {
-        yes = PyObject_IsTrue(result) == 1;
-        Py_DECREF(result);
+        const Stamp stamp = origin.stamp();
+        fault({-1, static_cast<std::int32_t>(event), &stamp});
+        return false;
     }
+    const bool yes = PyObject_IsTrue(result) == 1;
+    Py_DECREF(result);
     return yes;
 }
 

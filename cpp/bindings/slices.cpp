@@ -43,6 +43,7 @@ std::size_t PyMonitor::values_of(const Occasion& occasion, PyObject** values) {
 }
 
 std::int32_t PyMonitor::call(std::uint32_t number, std::uint64_t user, const Occasion* occasion) {
+    if (closing_) return -1;
     const SavedError saved;
     const Unobserved unobserved;
     SpecCode& code = codes_[number];
@@ -62,7 +63,13 @@ std::int32_t PyMonitor::call(std::uint32_t number, std::uint64_t user, const Occ
         for (std::size_t k = 0; k < count; ++k) Py_DECREF(values[k]);
     }
     if (done) return answer;
-    fault();
+    Origins origins{static_cast<std::int32_t>(number), occasion != nullptr ? static_cast<std::int32_t>(occasion->event) : -1, nullptr};
+    Stamp stamp;
+    if (occasion != nullptr) {
+        stamp = occasion->origin.stamp();
+        origins.stamp = &stamp;
+    }
+    fault(origins);
     return -1;
 }
 

@@ -192,7 +192,7 @@ bool Tap::forgiven() const {
     } else if (PyErr_ExceptionMatches(errors.closed)) {
         PyErr_Clear();
     } else {
-        emission.monitor->fault();
+        emission.monitor->fault({-1, static_cast<std::int32_t>(emission.event), nullptr});
     }
     return true;
 }

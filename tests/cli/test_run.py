@@ -207,9 +207,13 @@ def test_functions_of_the_main_program(folder):
 def test_fault_in_a_handler_does_not_reach_the_program(folder):
     (folder / "door.mop").write_text(SPEC.replace("@match", "@match { 1 / 0 }"))
     done = mopsus(folder, "door.mop", "--", "door.py", "twice")
-    assert done.returncode == 0
+    assert done.returncode == 2
     assert done.stdout == "arguments twice\n"
-    assert "ZeroDivisionError" in done.stderr
+    assert "handler @match of ere: ZeroDivisionError: division by zero (door.mop:" in done.stderr
+    assert "1 violation in 2 events · 1 spec · 1 fault\n" in done.stderr
+    done = mopsus(folder, "door.mop", "--on-fault", "ignore", "--", "door.py", "twice")
+    assert done.returncode == 0
+    assert "1 fault\n" in done.stderr
 
 
 CHILDREN = """

@@ -73,7 +73,7 @@ def random_monitor(random: Random, keyed: bool, history: int):
     made = compiled(text)
     told: list[object] = []
     monitor = Monitor(made, told.append, history=history)
-    monitor.on_fault = lambda error: None  # code that reads a variable without a value
+    monitor.on_fault = lambda error, fault: None  # code that reads a variable without a value
     return text, stepper, made, told, monitor
 
 

@@ -29,7 +29,7 @@ class Noting:
     def __init__(self, made, tables) -> None:
         self.told: list[object] = []
         self.monitor = Monitor(made, self.told.append, history=8)
-        self.monitor.on_fault = lambda error: None
+        self.monitor.on_fault = lambda error, fault: None
         self._tables = tables
         self._log: list[bytes] = []
         self._first = 1

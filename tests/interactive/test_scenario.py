@@ -116,10 +116,9 @@ def test_each_monitor_has_its_scenario_and_monitors_react_in_their_order():
 def test_a_fault_in_a_scenario_is_told_once_and_the_program_goes_on():
     session, debugger = run("on entering state init { 1 / 0 }\non entering state bad { suspend_execution() }")
     assert debugger.program.pc == 1
-    assert list(session.warnings) == ["the scenario of Twice: ZeroDivisionError: division by zero (s.scn:1)"]
-    engine = session.watches[0].scenario
-    assert engine is not None
-    assert engine.faults == 3
+    (fault,) = session.outcome().faults
+    assert (fault.spec, fault.code, fault.place, fault.error) == ("Twice", "scenario", "s.scn:1", "ZeroDivisionError")
+    assert fault.count == 3
     assert "ZeroDivisionError: division by zero\n  at s.scn:1: " in debugger.lines
 
 
@@ -143,7 +142,8 @@ def test_a_checkpoint_that_cannot_be_taken_is_told():
 )
 def test_a_call_that_makes_no_sense_is_a_fault(call, message):
     session, _ = run(f"on entering state bad {{ {call} }}")
-    assert list(session.warnings) == [f"the scenario of Twice: {message} (s.scn:1)"]
+    (fault,) = session.outcome().faults
+    assert (f"{fault.error}: {fault.message}", fault.place) == (message, "s.scn:1")
 
 
 def test_a_scenario_can_do_what_the_developer_can():

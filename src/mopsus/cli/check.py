@@ -38,6 +38,8 @@ from mopsus.cli.options import (
     Junit,
     MaxViolations,
     NoCode,
+    OnFault,
+    OnFaultOption,
     Quiet,
     Sarif,
     Strict,
@@ -75,6 +77,7 @@ def check(
     max_violations: MaxViolations = None,
     strict: Strict = False,
     allow_silent: AllowSilent = False,
+    on_fault: OnFaultOption = OnFault.REPORT,
     json: Json = False,
     junit: Junit = None,
     sarif: Sarif = None,
@@ -126,7 +129,9 @@ def check(
     finder = line_is_row if components else partial(find_lines, format=forced)
     options = Options(history=history, quiet=quiet, find_lines=finder)
     silence = silence_of(strict, allow_silent, recorded=True)
-    run = Reporting(compiled, reports, options, json=json, allow_code=not no_code, at_end=at_end, silence=silence)
+    run = Reporting(
+        compiled, reports, options, json=json, allow_code=not no_code, at_end=at_end, silence=silence, on_fault=on_fault
+    )
     show_progress = sys.stderr.isatty() and not no_progress and not quiet
     with STOPPING.deferred(), ProgressBar(show_progress) as bar:
         if components:

@@ -12,18 +12,19 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from mopsus.cli.faults import FaultPost
 from mopsus.model import MopsusError
 
 if TYPE_CHECKING:
     from mopsus.logics import CompiledSpec
-    from mopsus.model import Verdict
+    from mopsus.model import Fault, Verdict
     from mopsus.monitor import Monitor
 
 _ORDER = "MOPSUS_CHILDREN"
@@ -50,6 +51,8 @@ class Order:
     first_match: bool = False
     contracts: str | None = None
     """Contracts that were chosen, as they were written."""
+    stops: bool = False
+    """Does monitoring end at the first error in the code of a spec?"""
 
 
 class Outbox:
@@ -60,6 +63,9 @@ class Outbox:
         self._file = -1
         self._writer = 0
         self._closed = False
+        self._faults = FaultPost(self._write)
+        self.add_fault = self._faults.add
+        """Write that code of a spec has raised an error."""
 
     def add(self, verdict: Verdict) -> None:
         """Write a verdict, at once: the process may end at any time."""
@@ -69,10 +75,11 @@ class Outbox:
 
     def close(self, events: int) -> None:
         """Write how many events there were, the last thing to say."""
+        self._faults.close()
         self._write({"events": events})
         self._closed = True
 
-    def _write(self, message: dict[str, Any]) -> None:
+    def _write(self, message: Mapping[str, Any]) -> None:
         if self._closed:
             return
         import msgspec
@@ -156,13 +163,18 @@ class Children:
         if folder is not None and self.first:
             shutil.rmtree(folder, ignore_errors=True)
 
-    def messages(self) -> Iterator[tuple[Verdict | None, int]]:
-        """What came back since this was asked last: a verdict, or a number of events."""
+    def messages(self) -> Iterator[tuple[Verdict | Fault | None, int]]:
+        """What came back since this was asked last: a verdict, a fault, or a number of events."""
         if self._folder is not None:
             for message in read_messages(self._folder, self._known):
-                from mopsus.verdict.wire import unpack_verdict
+                from mopsus.verdict.wire import unpack_fault, unpack_verdict
 
-                yield unpack_verdict(message["verdict"]) if "verdict" in message else None, message.get("events", 0)
+                told: Verdict | Fault | None = None
+                if "verdict" in message:
+                    told = unpack_verdict(message["verdict"])
+                elif "fault" in message:
+                    told = unpack_fault(message["fault"])
+                yield told, message.get("events", 0)
 
     def _set(self, name: str, value: str) -> None:
         self._before[name] = os.environ.get(name)
@@ -212,8 +224,16 @@ def _watch(order: Order, spawned: bool) -> None:
 
     outbox = Outbox(order.folder)
 
+    def take_fault(error: BaseException, fault: Fault) -> None:
+        outbox.add_fault(fault)
+        if order.stops:
+            for monitor in weaver.monitors.values():
+                monitor.close()
+
     def open_monitor(compiled: CompiledSpec, *, trusted: bool = True) -> Monitor:
-        return Monitor(compiled, outbox.add, history=order.history, allow_code=order.allow_code or trusted)
+        monitor = Monitor(compiled, outbox.add, history=order.history, allow_code=order.allow_code or trusted)
+        monitor.on_fault = take_fault
+        return monitor
 
     compiled, _ = load_specs(
         [Path(path) for path in order.specs], allow_unmonitorable=True, first_match=order.first_match

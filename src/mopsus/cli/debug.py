@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mopsus.cli.messages import CommandError
-from mopsus.cli.options import History, Html, Json, Junit, NoCode, Quiet, Sarif
+from mopsus.cli.options import History, Html, Json, Junit, NoCode, OnFault, OnFaultOption, Quiet, Sarif
 from mopsus.cli.reporting import Reporting
 from mopsus.cli.specs import load_specs
 
@@ -95,6 +95,7 @@ def debug(
     html: Html = None,
     quiet: Quiet = False,
     no_code: NoCode = False,
+    on_fault: OnFaultOption = OnFault.REPORT,
 ) -> int:
     """Debug a program with properties that watch it, and stop where one breaks.
 
@@ -114,7 +115,7 @@ def debug(
 
     setup = _setup(program or (), prop or (), scenario, functions, batch, process, record, history, not no_code, hooks)
     setup = replace(setup, graph=graph, text_graph=text_graph, python=sys.executable)
-    loaded = load_specs([Path(each.file) for each in setup.properties])
+    loaded = load_specs([Path(each.file) for each in setup.properties], functions=_functions(setup))
     _check_scenarios(setup)
     backend = choose(setup, debugger)
     reporting = Reporting(
@@ -124,12 +125,15 @@ def debug(
         json=json,
         allow_code=not no_code,
         output=sys.stderr if output is None else output,
+        on_fault=on_fault,
     )
     started = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="mopsus-debug-") as folder:
         outcome = backend.run(replace(setup, outcome=str(Path(folder) / "outcome.json")))
     for verdict in outcome.verdicts:
         reporting.report(verdict)
+    for fault in outcome.faults:
+        reporting.take_fault(None, fault)
     session = Session(outcome, setup, time.perf_counter() - started)
     return reporting.finish(session, debugged=_debugged(outcome))
 
@@ -187,6 +191,22 @@ def _watched(text: str, scenario: Path | None, functions: Path | None) -> Watche
             raise CommandError(f"--prop does not understand '{part}'", hint=hint, code="CLI-005")
     files = [_existing(each) for each in (name, given["scenario"], given["functions"])]
     return Watched(files[0] or "", files[1], files[2], quiet)
+
+
+def _functions(setup: Setup) -> Callable[[Path], Collection[str]] | None:
+    """The names of functions that properties will find; None if the developer can load more of them at the prompt."""
+    if not setup.batch:
+        return None
+    from mopsus.spec.names import names_made_by
+    from mopsus.spec.parser import read_text
+
+    known = {Path(each.file): each.functions for each in setup.properties}
+
+    def names(file: Path) -> Collection[str]:
+        functions = known[file]
+        return {"print"} if functions is None else names_made_by(read_text(functions))
+
+    return names
 
 
 def _check_scenarios(setup: Setup) -> None:

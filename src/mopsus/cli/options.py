@@ -38,6 +38,14 @@ class WhenFull(StrEnum):
     GROW = "grow"
 
 
+class OnFault(StrEnum):
+    """What to do when code of a spec raises an error."""
+
+    IGNORE = "ignore"
+    REPORT = "report"
+    STOP = "stop"
+
+
 def silence_of(strict: bool, allow_silent: bool, *, recorded: bool = False) -> Silence:
     """What `--strict` and `--allow-silent` ask for together."""
     if strict and allow_silent:
@@ -69,6 +77,14 @@ AllowSilent = Annotated[
     typer.Option(
         "--allow-silent",
         help="Accept what would otherwise be status 2: events that cannot occur here, and specs that saw nothing.",
+    ),
+]
+OnFaultOption = Annotated[
+    OnFault,
+    typer.Option(
+        "--on-fault",
+        help="When code of a spec raises an error: go on and end with status 2, end monitoring at once, or leave the "
+        "status as it is.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the report as JSON.")]

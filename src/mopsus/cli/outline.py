@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from mopsus.cli.reporting import Reporting
 from mopsus.cli.sidecar import LastWord, Sidecar, Terms, start_sidecars
 from mopsus.events.component.outline.session import Session, is_running
-from mopsus.model import Diagnostic
+from mopsus.model import Diagnostic, Fault
 from mopsus.report.summary import INTERRUPTED
 from mopsus.stopping import SIGNALS, STOPPING
 
@@ -68,7 +68,7 @@ def watch_program(
         sidecars = start_sidecars(session, reporting, terms)
         process = subprocess.Popen(command_of(program), env=environment_of(session))
         with _passing_signals(process):
-            _relay(sidecars, on_verdict, session, process)
+            _relay(sidecars, reporting, on_verdict, session, process)
             status = process.wait()
     finally:
         session.remove()
@@ -92,12 +92,12 @@ def watch_session(
     with STOPPING.deferred():
         try:
             with STOPPING.interruptible():
-                _relay(sidecars, on_verdict, session, None)
+                _relay(sidecars, reporting, on_verdict, session, None)
         except KeyboardInterrupt:
             interrupted = True
             STOPPING.heed()
             _dismiss(session)
-            _relay(sidecars, on_verdict, session, None)
+            _relay(sidecars, reporting, on_verdict, session, None)
     main = session.main
     if main is not None and not is_running(main):
         session.remove()
@@ -112,6 +112,7 @@ def watch_session(
 
 def _relay(
     sidecars: Sequence[Sidecar],
+    reporting: Reporting,
     on_verdict: Callable[[Verdict], object],
     session: Session,
     process: subprocess.Popen[bytes] | None,
@@ -131,8 +132,11 @@ def _relay(
                     selector.unregister(key.fd)
                     _dismiss(session)
                     continue
-                for verdict in key.data.read():
-                    on_verdict(verdict)
+                for told in key.data.read():
+                    if isinstance(told, Fault):
+                        reporting.take_fault(None, told)
+                    else:
+                        on_verdict(told)
                 if key.data.gone:
                     selector.unregister(key.fd)
                     key.data.wait()

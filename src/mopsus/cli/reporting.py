@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
-from threading import Lock
+from threading import RLock
 from typing import TYPE_CHECKING, Any, Protocol
+from weakref import WeakSet
 
-from mopsus.model import MopsusError
-from mopsus.report.summary import HELD, LENIENT, VIOLATED, Summary, exit_status
+from mopsus.cli.options import OnFault
+from mopsus.model import Fault, Faults, MopsusError
+from mopsus.report.summary import HELD, LENIENT, VIOLATED, Summary, exit_status, fault_details, fault_line
 
 if TYPE_CHECKING:
     from mopsus.logics import CompiledSpec
@@ -89,9 +92,17 @@ class Reporting:
         at_end: bool = False,
         output: Destination | None = None,
         silence: Silence = LENIENT,
+        on_fault: OnFault = OnFault.REPORT,
     ) -> None:
         compiled, self._warnings = loaded
         self._silence = silence
+        self._policy = on_fault
+        self.faults = Faults()
+        """Errors in the code of specs, of all processes."""
+        self.send_fault: Callable[[Fault], object] | None = None
+        """Where they go instead, in a process that another one reports for."""
+        self._live = options.live
+        self._monitors: WeakSet[Monitor] = WeakSet()
         self.violations = 0
         """How many were reported."""
         self.specs: list[Spec] = []
@@ -108,7 +119,7 @@ class Reporting:
 
             self._endings = Endings()
         self._started = datetime.now().astimezone()
-        self._turn = Lock()
+        self._turn = RLock()  # a handler that raises may be that of a verdict that is being reported
         self._reporters = self._open_reports(reports, options, json, sys.stdout if output is None else output)
 
     def _open_reports(
@@ -137,8 +148,27 @@ class Reporting:
         if self._endings is not None:
             from mopsus.cli.ending import EndingMonitor
 
-            return EndingMonitor(compiled, on_verdict, self._endings, history=self._history, allow_code=allow_code)
-        return Monitor(compiled, on_verdict, history=self._history, allow_code=allow_code)
+            monitor: Monitor = EndingMonitor(
+                compiled, on_verdict, self._endings, history=self._history, allow_code=allow_code
+            )
+        else:
+            monitor = Monitor(compiled, on_verdict, history=self._history, allow_code=allow_code)
+        monitor.on_fault = self.take_fault
+        self._monitors.add(monitor)
+        return monitor
+
+    def take_fault(self, error: BaseException | None, fault: Fault) -> None:
+        """Code of a spec has raised an error."""
+        with self._turn:
+            new = self.faults.add(fault)
+            if self.send_fault is not None:
+                self.send_fault(fault)
+        if self._live and new:
+            told = "\n".join([f"fault in {fault.spec}: {fault_line(fault)}", *fault_details(fault)])
+            logging.getLogger("mopsus").error(told)
+        if self._policy is OnFault.STOP:
+            for monitor in tuple(self._monitors):
+                monitor.close()
 
     @property
     def endings(self) -> Endings | None:
@@ -177,7 +207,8 @@ class Reporting:
         """
         from mopsus.report import RunStats
 
-        stopped = result.error is not None or result.interrupted or result.full
+        abandoned = self._policy is OnFault.STOP and bool(self.faults)
+        stopped = result.error is not None or result.interrupted or result.full or abandoned
         summary = Summary(
             specs=tuple(self.specs),
             stats=RunStats(
@@ -192,8 +223,11 @@ class Reporting:
             elapsed_s=result.elapsed_s,
             started=self._started,
             interrupted=result.interrupted,
-            unseen=tuple(result.unseen),
+            unseen=() if abandoned else tuple(result.unseen),
             silence=self._silence,
+            faults=tuple(self.faults),
+            forgiving=self._policy is OnFault.IGNORE,
+            abandoned=abandoned,
             endings=None if self._endings is None or stopped else tuple(self._endings),
             suppressed=suppressed,
             heard=heard,

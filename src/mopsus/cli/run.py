@@ -27,6 +27,8 @@ from mopsus.cli.options import (
     Junit,
     Monitors,
     NoCode,
+    OnFault,
+    OnFaultOption,
     Quiet,
     Sarif,
     Strict,
@@ -36,6 +38,7 @@ from mopsus.cli.options import (
 )
 from mopsus.cli.reporting import Reporting
 from mopsus.cli.specs import SPEC_HINT, SPEC_SUFFIXES, load_specs
+from mopsus.model import Fault
 from mopsus.stopping import STOPPING
 
 if TYPE_CHECKING:
@@ -68,6 +71,7 @@ def run(
     ] = False,
     strict: Strict = False,
     allow_silent: AllowSilent = False,
+    on_fault: OnFaultOption = OnFault.REPORT,
     history: History = 32,
     json: Json = False,
     output: Annotated[
@@ -136,6 +140,7 @@ def run(
         at_end=at_end,
         output=sys.stderr if output is None else output,
         silence=silence_of(strict, allow_silent),
+        on_fault=on_fault,
     )
     verdicts = Verdicts(reporting)
     if outline:
@@ -164,6 +169,7 @@ def run(
         groups=groups,
         envelopes=envelopes,
         contracts=contracts,
+        stops=on_fault is OnFault.STOP,
     )
     children = Children(order, verdicts.send, lambda: count_events(weaver.monitors.values()))
     started = time.perf_counter()
@@ -252,14 +258,17 @@ class Verdicts:
     def send(self, outbox: Outbox) -> None:
         """From now on verdicts go to another process, which decides about them."""
         self._outbox = outbox
+        self._reporting.send_fault = outbox.add_fault
 
     def collect(self, children: Children) -> int:
         """Take the verdicts of other processes; how many events there were."""
         count = 0
-        for verdict, events in children.messages():
+        for told, events in children.messages():
             count += events
-            if verdict is not None:
-                self.add(verdict)
+            if isinstance(told, Fault):
+                self._reporting.take_fault(None, told)
+            elif told is not None:
+                self.add(told)
         return count
 
 

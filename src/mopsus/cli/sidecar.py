@@ -15,6 +15,7 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from mopsus.cli.faults import FaultPost
 from mopsus.cli.reporting import Reporting
 from mopsus.events.component.outline.mesh import join_nodes
 from mopsus.events.component.outline.messages import OutlineError
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from mopsus.events.component.outline.collector import Collector
     from mopsus.events.component.outline.mesh import Node
     from mopsus.events.component.outline.watch import Watched
-    from mopsus.model import Verdict
+    from mopsus.model import Fault, Verdict
     from mopsus.monitor import Monitor
 
 _LENGTH = 4
@@ -83,8 +84,8 @@ class Sidecar:
         self.gone = False
         self._text = b""
 
-    def read(self) -> Iterator[Verdict]:
-        """The verdicts that have come, from a pipe that has something to read or has ended."""
+    def read(self) -> Iterator[Verdict | Fault]:
+        """The verdicts and faults that have come, from a pipe that has something to read or has ended."""
         import msgspec
 
         data = os.read(self.pipe, 1 << 16)
@@ -101,6 +102,10 @@ class Sidecar:
                 from mopsus.verdict.wire import unpack_verdict
 
                 yield unpack_verdict(message["verdict"])
+            elif "fault" in message:
+                from mopsus.verdict.wire import unpack_fault
+
+                yield unpack_fault(message["fault"])
             else:
                 self.last = LastWord(**message["last"])
         self._text = self._text[at:]
@@ -169,8 +174,9 @@ class _Monitoring:
         from mopsus.events.component.feed import make_feed
         from mopsus.events.component.outline.watch import Watched
 
-        self._terms, self._endings = terms, reporting.endings
+        self._terms, self._endings, self._reporting = terms, reporting.endings, reporting
         self._send: Callable[[Mapping[str, Any]], None] = lambda message: None
+        self._end_faults: Callable[[], None] = lambda: None
         self._monitors: dict[str, Monitor] = {}
         self._watched: list[Watched] = []
         if terms.groups and terms.monitors > 1 and len(reporting.specs) > 1:
@@ -185,6 +191,8 @@ class _Monitoring:
     def run(self, session: Session, number: int, ends: Sequence[socket.socket | None], pipe: int, begun: int) -> None:
         """In the process that does nothing else: listen until there is nothing more to hear."""
         self._send = _sender(pipe)
+        faults = FaultPost(self._send)
+        self._reporting.send_fault, self._end_faults = faults.add, faults.close
         node = self._node(number, ends) if len(ends) > 1 else None
         if number == 0:
             self._collect(session, node, begun)
@@ -247,6 +255,7 @@ class _Monitoring:
     def _end(self, last: LastWord) -> None:
         for monitor in self._monitors.values():
             monitor.close()
+        self._end_faults()
         last.stats = {name: asdict(monitor.stats()) for name, monitor in self._monitors.items()}
         last.endings = [
             (each.spec, each.property, each.truth, each.count, [dict(binding) for binding in each.examples])

@@ -37,6 +37,8 @@ from mopsus.cli.options import (
     Junit,
     MaxViolations,
     NoCode,
+    OnFault,
+    OnFaultOption,
     Quiet,
     Sarif,
     Strict,
@@ -68,6 +70,7 @@ def watch(
     max_violations: MaxViolations = None,
     strict: Strict = False,
     allow_silent: AllowSilent = False,
+    on_fault: OnFaultOption = OnFault.REPORT,
     json: Json = False,
     junit: Junit = None,
     sarif: Sarif = None,
@@ -109,7 +112,7 @@ def watch(
         raise CommandError("--groups needs --root to follow a log", hint=hint, code="CLI-005")
     options = Options(history=history, quiet=quiet, live=True, find_lines=line_is_row if components else None)
     silence = silence_of(strict, allow_silent)
-    run = Reporting(compiled, reports, options, json=json, allow_code=not no_code, silence=silence)
+    run = Reporting(compiled, reports, options, json=json, allow_code=not no_code, silence=silence, on_fault=on_fault)
     if sys.stderr.isatty() and not quiet:
         there = "" if log.exists() else ", which is not there yet"
         print(f"Watching {log}{there}. Ctrl-C ends it.", file=sys.stderr)

@@ -161,7 +161,7 @@ class MonitorInterface:
             try:
                 callback(*arguments)
             except Exception as error:
-                self._session.fault(error, f"a callback of monitor #{self._watch.number}")
+                self._session.fault_in(error, self._watch.spec.name, f"callback of monitor #{self._watch.number}")
 
     def _of_type(self, kind: str) -> list[Callable[..., object]]:
         if kind not in self._callbacks:

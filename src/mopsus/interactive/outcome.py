@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from mopsus.model import Verdict
+from mopsus.model import Fault, Verdict
 from mopsus.verdict.wire import pack_verdict, unpack_verdict
 
 INTERRUPTION = "interrupted"
@@ -37,6 +37,8 @@ class Outcome:
     error: str | None = None
     """Why the session could not go on, if it could not."""
     warnings: Sequence[str] = ()
+    faults: tuple[Fault, ...] = ()
+    """Errors in the code of properties, scenarios and callbacks."""
 
     def to_json(self) -> str:
         return json.dumps(
@@ -47,6 +49,7 @@ class Outcome:
                 "stop": self.stop and [self.stop.reason, self.stop.location, list(self.stop.backtrace)],
                 "error": self.error,
                 "warnings": list(self.warnings),
+                "faults": [asdict(fault) for fault in self.faults],
             },
             default=repr,  # bytes
         )
@@ -62,4 +65,5 @@ class Outcome:
             stop and Stop(stop[0], stop[1], tuple(stop[2])),
             data["error"],
             data["warnings"],
+            tuple(Fault(**fault) for fault in data["faults"]),
         )

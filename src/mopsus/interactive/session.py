@@ -110,7 +110,7 @@ class Session(Voice):
             spec,
             self.verdicts.append,
             self._moved,
-            lambda error: self.fault(error, f"property {spec.name}"),
+            self.fault,
             history=self.history,
             allow_code=self.allow_code,
             quiet=quiet,
@@ -313,11 +313,11 @@ class Session(Voice):
 
     def course(self) -> tuple[object, ...]:
         """What the session is about to do: for `Checkpoints.lasting`."""
-        return tuple(self._later), self._suspended, self._told, self._faults
+        return tuple(self._later), self._suspended, self._told, self.faults
 
     def take_course(self, course: tuple[Any, ...], passing: bool) -> None:
         """Be about to do this; `passing`: and then to let the program go on."""
-        later, self._suspended, self._told, self._faults = course
+        later, self._suspended, self._told, self.faults = course
         self._later, self._passing = deque(later), passing
 
     def feed(self) -> None:
@@ -357,6 +357,7 @@ class Session(Voice):
             stop=None if self.over and self.crash is None else self._stop or stop,
             error=self._error,
             warnings=tuple(self.warnings),
+            faults=tuple(self.faults),
         )
 
     def close(self) -> None:

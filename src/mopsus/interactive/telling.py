@@ -163,13 +163,13 @@ def error_text(error: MopsusError) -> str:
     return f"error[{error.code}]: {error.message}{hint}"
 
 
-def fault_text(error: BaseException) -> tuple[str, str]:
-    """Where some code of the user's went wrong, and the error with the lines that led there."""
+def fault_text(error: BaseException) -> str:
+    """An error of some code of the user's, with the lines that led there."""
     frames = traceback.extract_tb(error.__traceback__)
     theirs = [frame for frame in frames if not frame.filename.startswith(_OURS)] or frames
     places = [f"{short_path(frame.filename)}:{frame.lineno}" for frame in theirs]
     lines = [f"  at {place}: {frame.line}" for place, frame in zip(places, theirs, strict=True)]
-    return places[-1] if places else "", "\n".join([f"{type(error).__name__}: {error}", *lines])
+    return "\n".join([f"{type(error).__name__}: {error}", *lines])
 
 
 def _environment(environment: Mapping[str, Any], indent: str) -> list[str]:

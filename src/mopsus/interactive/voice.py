@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from mopsus.interactive import telling
 from mopsus.interactive.debugger import Debugger
+from mopsus.model import Code, Fault, Faults, Span
+from mopsus.monitor.faults import FaultBook
 
 
 class Voice:
@@ -14,7 +16,8 @@ class Voice:
         self.silent = False
         """With nobody at the prompt nothing is told: all of it is in the outcome."""
         self.warnings: dict[str, None] = {}
-        self._faults: set[str] = set()
+        self.faults = Faults()
+        """Errors in the code of properties, scenarios and callbacks."""
 
     def tell(self, text: str) -> None:
         """A few lines for the developer."""
@@ -31,10 +34,12 @@ class Voice:
             self.warnings[text] = None
             self.tell(f"warning: {text}")
 
-    def fault(self, error: BaseException, whose: str) -> None:
-        """Tell of an error in the code of a property, scenario or callback, once for each place in it."""
-        place, text = telling.fault_text(error)
-        if place not in self._faults:
-            self._faults.add(place)
-            self.tell(text)
-            self.warn(f"{whose}: {type(error).__name__}: {error} ({place})")
+    def fault(self, error: BaseException, fault: Fault) -> None:
+        """An error in the code of a property, scenario or callback: tell it, once for each place in it."""
+        if self.faults.add(fault):
+            self.tell(telling.fault_text(error))
+
+    def fault_in(self, error: BaseException, spec: str, code: str, file: str | None = None) -> None:
+        """An error in code that is not a monitor's own, and in which file that code is."""
+        source = None if file is None else Code("", Span(file, 1, 1, 1, 1))
+        self.fault(error, FaultBook(spec).add(error, code, source, None, None)[0])

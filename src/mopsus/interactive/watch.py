@@ -33,6 +33,7 @@ from mopsus.model import (
 from mopsus.model.guarded import INITIAL
 from mopsus.model.value import Scalar
 from mopsus.monitor import Checkpoint, Monitor
+from mopsus.monitor.monitor import TakeFault
 from mopsus.monitor.plan import make_plan
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class Watch:
         spec: Spec,
         on_verdict: Callable[[Verdict], object],
         on_move: Callable[[], object],
-        on_fault: Callable[[BaseException], object],
+        on_fault: TakeFault,
         *,
         history: int,
         allow_code: bool = True,

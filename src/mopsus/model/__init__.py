@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from mopsus.model.caret import CaretMachine, CaretStep
     from mopsus.model.drawing import Drawing, Edge, Node
     from mopsus.model.errors import Diagnostic, MopsusError, Span, TraceError
+    from mopsus.model.fault import Fault, Faults
     from mopsus.model.guarded import Acceptance, Change, GuardedMachine
     from mopsus.model.machine import Families, Machine, Remark, TableMachine
     from mopsus.model.place import Place, PlaceKind, Reading, ReadingKind, Unavailable
@@ -63,6 +64,8 @@ __all__ = [
     "Edge",
     "Event",
     "Families",
+    "Fault",
+    "Faults",
     "FormulaPart",
     "GuardedMachine",
     "Handler",
@@ -111,6 +114,7 @@ if not TYPE_CHECKING:  # a type checker must see the names above, and no others
             "caret": "CaretMachine CaretStep",
             "drawing": "Drawing Edge Node",
             "errors": "Diagnostic MopsusError Span TraceError",
+            "fault": "Fault Faults",
             "guarded": "Acceptance Change GuardedMachine",
             "machine": "Families Machine Remark TableMachine",
             "place": "Place PlaceKind Reading ReadingKind Unavailable",

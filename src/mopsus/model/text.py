@@ -12,7 +12,7 @@ import signal
 from collections.abc import Mapping
 from itertools import islice
 
-from mopsus.model import ObjectRef, Value, Verdict, WitnessEvent
+from mopsus.model import Fault, ObjectRef, Value, Verdict, WitnessEvent
 from mopsus.model.term import Atom, Pid, Reference, String
 
 STANDARD_INPUT = "<stdin>"
@@ -82,7 +82,7 @@ def position(location: str | None, row: int | None) -> tuple[str, bool]:
     return location, False
 
 
-def show_place(item: Verdict | WitnessEvent, known: str = "") -> str:
+def show_place(item: Verdict | WitnessEvent | Fault, known: str = "") -> str:
     """Where it happened: `trace.csv row 12`, `app.py:33 (row 12)`, `row 12`, or nothing.
 
     A row is said to be one, because the header, blank lines and quoted line breaks make its line another number.

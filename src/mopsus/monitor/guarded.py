@@ -37,6 +37,11 @@ class Role(IntEnum):
     ACTION = 3
     INITIALIZATION = 4
 
+    @property
+    def told(self) -> str:
+        """What such code is called."""
+        return ("guard", "guard", "block", "action", "initialization")[self]
+
 
 @dataclass(frozen=True, slots=True)
 class PlannedCode:

@@ -6,7 +6,6 @@ import difflib
 import hashlib
 import json
 import logging
-import traceback
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
@@ -18,6 +17,8 @@ from mopsus.logics import CompiledSpec, compile_spec
 from mopsus.logics.reset import may_reset
 from mopsus.model import (
     Change,
+    Code,
+    Fault,
     GuardedMachine,
     Machine,
     Property,
@@ -33,6 +34,7 @@ from mopsus.monitor.checkpoint import Checkpoint, Variables
 from mopsus.monitor.code import Compiler, Function
 from mopsus.monitor.consent import reads_data, refuse_code
 from mopsus.monitor.errors import MonitorError, ValuesError
+from mopsus.monitor.faults import FaultBook
 from mopsus.monitor.instance import Instance
 from mopsus.monitor.plan import make_plan
 from mopsus.monitor.reading import bad_row, last_use, read_place, shown
@@ -42,6 +44,7 @@ from mopsus.spec.program import is_end
 
 OnVerdict: TypeAlias = "Callable[[Verdict], object]"
 OnChange: TypeAlias = "Callable[[Change], object]"
+TakeFault: TypeAlias = "Callable[[BaseException, Fault], object]"
 OnUnmatched: TypeAlias = "Callable[[str, Mapping[str, object]], object]"
 Heeded: TypeAlias = "Mapping[str, tuple[Collection[str], Collection[str]]]"
 """By property: states that are left, states that are entered."""
@@ -51,6 +54,8 @@ _SNAPSHOT_VERSION = 2
 _LONGEST_HISTORY = 65536
 _ONE_SPEC = "take one from `mopsus.load(file)` by its name"
 _log = logging.getLogger("mopsus")
+_ERRORS = (Exception, GeneratorExit)
+"""What code of a spec may raise without its being a wish: to end a generator of the program's is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +78,7 @@ class Stats:
     """By category."""
     bad_rows: int = 0
     faults: int = 0
-    """Errors in handlers, actions, conditions and callbacks."""
+    """Errors in handlers, actions, conditions and callbacks; `Monitor.faults` says which."""
     seen: Mapping[str, int] = field(default_factory=dict)
     """By event."""
     bytes: int = 0
@@ -118,16 +123,15 @@ class Monitor:
         self._numbers = {event.name: k for k, event in enumerate(self.spec.events)}
         self._ends = frozenset(event.name for event in self.spec.events if is_end(event.pointcut))
         self._restored: Counter[str] = Counter()
-        self._faults = 0
-        self._known_faults: set[tuple[str, int, str]] = set()
+        self._faults = FaultBook(self.spec.name)
         self._needs = Needs(compiled)
         self._copies: Variables | None = None  # while a checkpoint is taken or put back
         self._initialized: dict[str, Any] | None = None  # for environments that are restored
         self._on_change: OnChange | None = None
         self._heeded: Heeded | None = None
         self._on_unmatched: OnUnmatched | None = None
-        self.on_fault: Callable[[BaseException], object] | None = None
-        """Told of every error in code of the spec, which is logged otherwise."""
+        self.on_fault: TakeFault | None = None
+        """Called with every error in code of the spec and what there is to say about it; else each is logged once."""
         self._compile_code()
         self._core = self._make_core(history)
 
@@ -240,11 +244,16 @@ class Monitor:
             collected=core["collected"],
             verdicts=dict(self._verdict_counts(core)),
             bad_rows=core["bad_rows"],
-            faults=self._faults,
+            faults=self._faults.total,
             seen=seen,
             bytes=core["bytes"],
             obligations=core["obligations"],
         )
+
+    @property
+    def faults(self) -> tuple[Fault, ...]:
+        """The errors in code of the spec, with the first traceback of each and how often it happened."""
+        return tuple(self._faults.all)
 
     def instances(self) -> list[tuple[dict[str, Value], tuple[int | bool | None, ...]]]:
         """Every instance that can still report: its binding, and by property where it stands.
@@ -406,8 +415,16 @@ class Monitor:
             raise MonitorError(str(error), code="MONITOR-006") from error
 
     def close(self) -> None:
-        """Stop watching: no event is taken any more, no object is watched any more."""
+        """Stop watching: no event is taken any more, no object is watched any more.
+
+        While an event is being handled, that is the last one, and nothing more comes of it.
+        """
         self._core.close()
+
+    @property
+    def closed(self) -> bool:
+        """Has it stopped watching?"""
+        return self._core.closed
 
     def __enter__(self) -> Monitor:
         return self
@@ -439,7 +456,7 @@ class Monitor:
         compiler = Compiler(spec)
         self._imported = compiler.namespace
         self._names = guarded.names(self._imported, None)
-        self._initials = [(variable.name, compiler.expression(variable.initial)) for variable in spec.variables]
+        self._initials = [(variable, compiler.expression(variable.initial)) for variable in spec.variables]
         self._conditions = [compiler.expression(each.condition) if each.condition else None for each in spec.events]
         self._actions = [compiler.statements(each.action) if each.action else None for each in spec.events]
         self._handlers: list[dict[str, Function]] = [
@@ -470,7 +487,7 @@ class Monitor:
             fork=self._fork if variables else None,
             save=self._save_variables if saved else None,
             load=self._load_variables if saved else None,
-            fault=self._fault,
+            fault=self._raised,
             codes=[code.compile() for code in self._plan.codes],
             names=self._names,
         )
@@ -512,8 +529,11 @@ class Monitor:
         if parent is not None:
             return parent.derive()
         instance = Instance(self)
-        for name, initial in self._initials:
-            setattr(instance, name, initial(instance, (None,) * len(self._plan.parameters)))
+        for variable, initial in self._initials:
+            try:
+                setattr(instance, variable.name, initial(instance, (None,) * len(self._plan.parameters)))
+            except _ERRORS as error:
+                self._fault(error, f"initial value of variable {variable.name}", variable.initial)
         return instance
 
     def _save_variables(self, variables: Any) -> str:  # noqa: ANN401 - an environment or an `Instance`
@@ -543,13 +563,20 @@ class Monitor:
         instance = user if user is not None else Instance(self)
         instance._reference, instance.verdict, instance.location = reference, None, read_place(stamp)[2]
         condition, action = self._conditions[event], self._actions[event]
-        if condition is not None and not condition(instance, values):
-            return False
+        declared = self.spec.events[event]
+        try:
+            if condition is not None and not condition(instance, values):
+                return False
+        except _ERRORS as error:
+            self._fault(error, f"condition of event {declared.name}", declared.condition, event, stamp)
+            return False  # nobody knows whether it would hold
         if action is not None:
             try:
                 action(instance, values)
-            except Exception as error:
-                self._fault(error)
+            except _ERRORS as error:
+                self._fault(error, f"action of event {declared.name}", declared.action, event, stamp)
+            except BaseException as wish:  # Ctrl-C, or an order to exit: after the event, which has happened
+                self._core.wish(wish)
         return True
 
     def _changed(
@@ -629,9 +656,13 @@ class Monitor:
             live = tuple(None if state == "d" else value for value, state in zip(values, states, strict=True))
             try:
                 handler(instance, live)
-            except Exception as error:
-                self._fault(error)
-        self._on_verdict(verdict)
+            except _ERRORS as error:
+                code = next(each.code for each in declared.handlers if each.category == name)
+                self._fault(error, f"handler @{name} of {declared.name}", code, event, stamp)
+            finally:  # whatever it raises
+                self._on_verdict(verdict)
+        else:
+            self._on_verdict(verdict)
 
     def _binding(self, values: tuple[Any, ...], states: str, serials: tuple[int, ...]) -> dict[str, Value]:
         return {
@@ -645,15 +676,23 @@ class Monitor:
         row, time, location = read_place(stamp)
         return WitnessEvent(declared.name, {name: binding[name] for name in declared.parameters}, location, time, row)
 
-    def _fault(self, error: BaseException) -> None:
-        self._faults += 1
-        frames = traceback.extract_tb(error.__traceback__)
-        where = (frames[-1].filename, frames[-1].lineno or 0) if frames else ("", 0)
-        key = (*where, type(error).__name__)
+    def _raised(self, error: BaseException, code: int, event: int, stamp: _core.Stamp | None) -> None:
+        """The core has met an error: in code of a guarded machine, in a callback, or on the way to an event."""
+        if code >= 0:
+            planned = self._plan.codes[code]
+            self._fault(error, planned.role.told, planned.source, event, stamp)
+        elif event >= 0:
+            self._fault(error, f"event {self.spec.events[event].name}", None, event, stamp)
+        else:
+            self._fault(error, "callback", None)
+
+    def _fault(
+        self, error: BaseException, code: str, source: Code | None, event: int = -1, stamp: _core.Stamp | None = None
+    ) -> None:
+        fault, new = self._faults.add(error, code, source, self.spec.events[event].name if event >= 0 else None, stamp)
         if self.on_fault is not None:
-            self.on_fault(error)
-        elif key not in self._known_faults:
-            self._known_faults.add(key)
+            self.on_fault(error, fault)
+        elif new:
             _log.error("fault in a monitor of %s", self.spec.name, exc_info=error)
 
 

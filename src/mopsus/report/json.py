@@ -10,9 +10,22 @@ import json
 import math
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
-from mopsus.model import Diagnostic, MopsusError, ObjectRef, Severity, Spec, Step, Unseen, Value, Verdict, WitnessEvent
+from mopsus.model import (
+    Diagnostic,
+    Fault,
+    MopsusError,
+    ObjectRef,
+    Severity,
+    Spec,
+    Step,
+    Unseen,
+    Value,
+    Verdict,
+    WitnessEvent,
+)
 from mopsus.model.text import show_value
 from mopsus.report.output import Output
 from mopsus.report.reporter import Destination, Format, Options
@@ -74,6 +87,7 @@ class JsonReporter:
             "started": summary.started.isoformat() if summary.started else None,
             "interrupted": summary.interrupted,
             "unseen": [_json_unseen(unseen, refused=summary.silence.refuses(unseen)) for unseen in summary.unseen],
+            "faults": [_json_fault(fault) for fault in summary.faults],
             "warnings": [_json_finding(warning) for warning in summary.warnings],
             "error": _json_finding(summary.error) if summary.error is not None else None,
         }
@@ -213,6 +227,10 @@ def _json_finding(finding: MopsusError | Diagnostic) -> dict[str, Any]:
         "line": span.line if span else None,
         "column": span.column if span else None,
     }
+
+
+def _json_fault(fault: Fault) -> dict[str, Any]:
+    return {name: _text(value) if isinstance(value, str) else value for name, value in asdict(fault).items()}
 
 
 def _json_unseen(unseen: Unseen, *, refused: bool) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 from mopsus.model import Severity
 from mopsus.model.text import printable
 from mopsus.report.reporter import Destination, Format, GroupedReporter, Options, Reporter
-from mopsus.report.summary import Summary, count, finding_line
+from mopsus.report.summary import Summary, count, fault_details, fault_line, finding_line
 from mopsus.verdict import Group, Groups, explain, plain_text
 
 
@@ -26,6 +26,19 @@ def render_junit(groups: Groups, summary: Summary, options: Options) -> str:
         for name, found in properties.items():
             case = ElementTree.SubElement(suite, "testcase", classname=printable(spec), name=printable(name), time="0")
             _add_findings(case, found, summary.spec(spec).doc, options)
+        _count(suite)
+    for fault in summary.faults:
+        suite = ElementTree.SubElement(root, "testsuite", name="mopsus")
+        name = f"fault: {printable(fault.code)}"
+        case = ElementTree.SubElement(suite, "testcase", classname=printable(fault.spec), name=name, time="0")
+        times = f"{count(fault.count, 'time')}: " if fault.count > 1 else ""
+        # Forgiven ones are there to be read; a server must not fail a run for them that has not failed.
+        kind = "system-out" if summary.forgiving else "error"
+        told = ElementTree.SubElement(case, kind)
+        if not summary.forgiving:
+            told.set("type", printable(fault.error))
+            told.set("message", f"{times}{fault_line(fault)}")
+        told.text = "\n".join([f"{times}{fault_line(fault)}", *fault_details(fault)])
         _count(suite)
     for unseen in summary.refused:
         suite = ElementTree.SubElement(root, "testsuite", name="mopsus")

@@ -5,6 +5,10 @@ from __future__ import annotations
 from mopsus.model import MopsusError
 
 MESSAGES = {
+    "FAULT-001": "Code of a spec (a condition, action, handler, guard or block) has raised an error. The exit status "
+    "is 2, unless --on-fault ignore is given.",
+    "FAULT-002": "Code of a spec has raised an error, and --on-fault stop was given: what happened since was not "
+    "checked.",
     "REPORT-001": "A report file cannot be written: its folder is missing, is read-only, or the disk is full.",
     "REPORT-002": "There is no report format of that name, built in or installed.",
     "REPORT-003": "An installed report format cannot be loaded, or is not a `mopsus.report.Format`.",

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from mopsus.model import MopsusError, Severity, Spec, Verdict, WitnessEvent
+from mopsus.model import Fault, MopsusError, Severity, Spec, Verdict, WitnessEvent
 from mopsus.model.text import STANDARD_INPUT, file_line, position, printable, short_path, show_binding, show_place
 from mopsus.report.reporter import Destination, Format, GroupedReporter, Options, Reporter
-from mopsus.report.summary import Summary, count, doc_link, finding_line
+from mopsus.report.summary import Summary, count, doc_link, fault_details, fault_line, finding_line
 from mopsus.verdict import Explanation, Group, Groups, code_of
 from mopsus.verdict.grouping import RANK
 
@@ -86,17 +86,34 @@ def _invocation(summary: Summary) -> Json:
         }
         for notice in summary.notices
     ]
+    notes += [_fault_note(fault, summary) for fault in summary.faults]
     error = summary.error
     if isinstance(error, MopsusError):
         notes.append({"level": "error", "message": {"text": finding_line(error)}, "descriptor": {"id": error.code}})
     invocation: Json = {
-        "executionSuccessful": summary.complete and not summary.refused,
+        "executionSuccessful": summary.trusted,
         "toolExecutionNotifications": notes,
     }
     if summary.started is not None:
         started = summary.started.astimezone(UTC)
         invocation["startTimeUtc"] = started.replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
     return invocation
+
+
+def _fault_note(fault: Fault, summary: Summary) -> Json:
+    times = f", {count(fault.count, 'time')}" if fault.count > 1 else ""
+    note: Json = {
+        "level": "warning" if summary.forgiving else "error",
+        "message": {
+            "text": "\n".join([f"fault in {printable(fault.spec)}{times}: {fault_line(fault)}", *fault_details(fault)])
+        },
+        "descriptor": {"id": "FAULT-001"},
+    }
+    found = file_line(fault.place) if fault.place else None
+    if found is not None:
+        place = {"artifactLocation": {"uri": _uri(short_path(found[0]))}, "region": {"startLine": found[1]}}
+        note["locations"] = [{"physicalLocation": place}]
+    return note
 
 
 def _result(group: Group, rule_index: dict[str, int], places: _Places, options: Options) -> Json:

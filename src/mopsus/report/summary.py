@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from mopsus.model import Diagnostic, MopsusError, Severity, Silence, Spec, Unseen
-from mopsus.model.text import printable, short_path, show_signal
+from mopsus.model import Diagnostic, Fault, MopsusError, Severity, Silence, Spec, Unseen
+from mopsus.model.text import printable, short_path, show_place, show_signal
 
 if TYPE_CHECKING:
     from mopsus.verdict import Ending, Groups
@@ -28,6 +28,12 @@ NAMED = 3
 
 LENIENT = Silence()
 """What cannot occur is refused, and nothing else."""
+
+_ABANDONED = Diagnostic(
+    "FAULT-002",
+    "monitoring ended at the first fault; what came later was not checked",
+    hint="mend the code of the spec, or go on with --on-fault report",
+)
 
 _LINK = re.compile(r"https?://[^\s<>\"']+[^\s<>\"'.,;:!?)]")
 
@@ -96,6 +102,12 @@ class Summary:
     """What the run could not see, or never saw."""
     silence: Silence = LENIENT
     """How that is taken."""
+    faults: tuple[Fault, ...] = ()
+    """Errors in the code of specs."""
+    forgiving: bool = False
+    """Do faults leave the status as it is?"""
+    abandoned: bool = False
+    """Did monitoring end at the first fault?"""
     suppressed: int = 0
     """Verdicts that comments or settings of the project have switched off."""
     endings: tuple[Ending, ...] | None = None
@@ -116,6 +128,11 @@ class Summary:
         return tuple(filter(self.silence.refuses, self.unseen))
 
     @property
+    def trusted(self) -> bool:
+        """Does the run say all that it was asked for? If not, no violations are no good news."""
+        return self.complete and not self.refused and not (self.faults and not self.forgiving)
+
+    @property
     def notices(self) -> tuple[Diagnostic, ...]:
         """What there is to say beside verdicts: how monitoring broke down, what was not seen, and warnings.
 
@@ -123,7 +140,8 @@ class Summary:
         """
         broken = (self.error,) if isinstance(self.error, Diagnostic) else ()
         shown = filter(self.silence.shows, self.unseen)
-        return (*broken, *(_notice(each, self.silence) for each in shown), *self.warnings)
+        abandoned = (_ABANDONED,) if self.abandoned else ()
+        return (*broken, *abandoned, *(_notice(each, self.silence) for each in shown), *self.warnings)
 
     def spec(self, name: str) -> Spec:
         """The spec of that name; a bare one if the run did not say."""
@@ -141,7 +159,7 @@ def exit_status(summary: Summary, violations: int) -> int:
         return INTERRUPTED
     if isinstance(summary.error, Diagnostic):
         return BROKEN
-    if summary.error is not None or summary.refused:
+    if not summary.trusted:
         return UNUSABLE
     return VIOLATED if violations else HELD
 
@@ -176,6 +194,8 @@ def summary_line(summary: Summary, groups: Groups) -> str:
     if refused := list(dict.fromkeys(unseen.spec for unseen in summary.refused)):
         more = f" and {len(refused) - NAMED:,} more" if len(refused) > NAMED else ""
         parts.append(f"not seen: {', '.join(map(printable, refused[:NAMED]))}{more}")
+    if faults := sum(fault.count for fault in summary.faults):
+        parts.append(count(faults, "fault"))
     if summary.suppressed:
         parts.append(f"{summary.suppressed:,} suppressed")
     if rate := show_rate(summary):
@@ -207,6 +227,22 @@ def show_rate(summary: Summary) -> str:
     if rate >= 1e6:
         return f"{rate / 1e6:.1f} M events/s"
     return f"{rate / 1e3:.1f} k events/s" if rate >= 1e3 else f"{rate:.0f} events/s"
+
+
+def fault_line(fault: Fault) -> str:
+    """A fault in one line: `condition of event next: KeyError: 'x' (iterators.mop:7)`."""
+    message = f": {printable(fault.message, 500)}" if fault.message else ""
+    place = f" ({printable(short_path(fault.place))})" if fault.place else ""
+    return f"{printable(fault.code)}: {printable(fault.error)}{message}{place}"
+
+
+def fault_details(fault: Fault) -> list[str]:
+    """What else there is to say about a fault, line by line: when it happened first, and how the code came there."""
+    happened = []
+    if fault.event is not None:
+        where = show_place(fault)
+        happened = [f"first at event {printable(fault.event)}{f', {where}' if where else ''}"]
+    return [*happened, *(printable(line, 500) for line in fault.traceback.splitlines())]
 
 
 def finding_line(finding: MopsusError | Diagnostic) -> str:

@@ -16,13 +16,14 @@ from mopsus.model import Severity, Verdict, WitnessEvent
 from mopsus.model.text import default_message, printable, short_path, show_binding, show_place, show_time, source_of
 from mopsus.report.output import Output
 from mopsus.report.reporter import Destination, Format, Options
-from mopsus.report.summary import PRESUMED, Debugged, Summary, count, summary_line
+from mopsus.report.summary import PRESUMED, Debugged, Summary, count, fault_details, fault_line, summary_line
 from mopsus.verdict import Explanation, Group, Groups
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.text import Text
 
+    from mopsus.model import Fault
     from mopsus.verdict import Ending, Explanation, Group
 
 WIDTH_OF_FILES = 120
@@ -55,12 +56,14 @@ class TerminalReporter:
             if not options.live:
                 for group in self._groups:
                     self._show(self._finding(group, summary))
+            for fault in summary.faults:
+                self._show(_fault(fault))
             if summary.endings is not None:
                 self._show(_endings(summary.endings))
             if summary.debugged is not None and summary.debugged.stopped:
                 self._output.write(_stop(summary.debugged))
         self._show_notices(summary)
-        if not options.quiet or self._groups.violations or not summary.complete or summary.refused:
+        if not options.quiet or self._groups.violations or not summary.trusted or summary.faults:
             self._output.write(summary_line(summary, self._groups) + "\n")
         self._output.commit()
 
@@ -187,6 +190,19 @@ def _endings(endings: Sequence[Ending]) -> Iterator[RenderableType]:
             Text(examples + more, "dim"),
         )
     yield Padding(table if endings else Text("every instance is decided"), (0, 0, 0, 2))
+
+
+def _fault(fault: Fault) -> Iterator[RenderableType]:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    title = Text.assemble(("fault", "bold red"), "  ", (printable(fault.spec), "bold"))
+    if fault.count > 1:
+        title.append(f"  {count(fault.count, 'time')}")
+    yield title
+    yield Padding(Text(fault_line(fault)), (0, 0, 0, 2))
+    for line in fault_details(fault):
+        yield Padding(Text(line, "dim"), (0, 0, 0, 2))
 
 
 def _stop(debugged: Debugged) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from mopsus.model import Diagnostic, MopsusError, Spec, Verdict
+from mopsus.model import Diagnostic, Faults, MopsusError, Spec, Verdict
 from mopsus.model.text import short_path
 from mopsus.report import Options, RunStats, Summary
 from mopsus.report.baseline import Accepted, Fingerprint, Fingerprints, write_baseline
@@ -23,6 +23,7 @@ from mopsus.report.terminal import TerminalReporter
 from mopsus.testing.watch import KEY, Watch
 from mopsus.testing.wire import Seen, unpack
 from mopsus.verdict import Group, GroupKey, Groups
+from mopsus.verdict.wire import unpack_fault
 
 SESSION = ""
 """Who causes what happens outside of all tests."""
@@ -85,6 +86,7 @@ class Findings:
         """Was there something outside of all tests that a test would have failed for?"""
         self._interrupted = False
         self._counts: dict[str, Counter[str]] = {}
+        self._faults = Faults()
         self._suppressed = 0
         self._warnings: dict[Diagnostic, None] = {}
         """About comments and settings; every worker says the same."""
@@ -111,12 +113,12 @@ class Findings:
         if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             if self._failures:
                 session.exitstatus = pytest.ExitCode.USAGE_ERROR
-            elif self._fail and self._outside:
+            elif self._fail and (self._outside or self._faults):
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED  # no test could fail for it
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         summary, quiet = self.summary(), terminalreporter.verbosity < 0
-        if quiet and not (len(self.groups) or self._failures):
+        if quiet and not (len(self.groups) or self._failures or self._faults):
             return
         stream = io.StringIO()
         options = replace(
@@ -149,6 +151,8 @@ class Findings:
         self._add(SESSION, unpack(data["seen"]))
         for name, counts in data["counts"].items():
             self._counts.setdefault(name, Counter()).update(counts)
+        for fault in data["faults"]:
+            self._faults.add(unpack_fault(fault))
         self._suppressed += data["suppressed"]
         self._warnings.update(dict.fromkeys(msgspec.convert(data["warnings"], list[Diagnostic])))
 
@@ -179,6 +183,8 @@ class Findings:
             ),
             warnings=(*self._watch.warnings, *self._warnings),
             suppressed=self._suppressed,
+            faults=tuple(self._faults),
+            forgiving=not self._fail,
             started=self._started,
             interrupted=self._interrupted,
         )
@@ -209,8 +215,6 @@ class Findings:
             found = f"{count(self._accepted.total(), 'violation')} accepted by {name}"
             remarks.append(found + (f"; {stale:,} of its entries did not occur" if stale else ""))
         for spec, counts in self._counts.items():
-            if counts["faults"]:
-                remarks.append(f"{count(counts['faults'], 'error')} in the code of {spec}, told in the log `mopsus`")
             if not counts["events"] and "" not in self._counts and spec in self._watch.known.own:
                 remarks.append(f"no event of {spec} happened: do its pointcuts name what the tests use?")
         return remarks

@@ -15,7 +15,7 @@ from mopsus.cli.failure import render_error
 from mopsus.cli.specs import load_specs
 from mopsus.contracts import Switches, catalogue, read_settings
 from mopsus.events.weave.api import weave
-from mopsus.model import MopsusError, Verdict
+from mopsus.model import Fault, Faults, MopsusError, Verdict
 from mopsus.model.verdict import HISTORY
 from mopsus.report.baseline import read_baseline
 from mopsus.report.output import Output
@@ -119,6 +119,7 @@ class _Woven:
     ) -> None:
         self._on_verdict = on_verdict
         self._events_elsewhere = 0
+        self._faults_elsewhere = Faults()
         self._program = _Undecided(
             *compiled.values(), contracts=contracts, on_verdict=lambda verdict: self._on_verdict(verdict)
         ).start()
@@ -129,10 +130,17 @@ class _Woven:
 
     def elsewhere(self) -> Iterator[Verdict]:
         """Verdicts that came since this was asked last in other processes."""
-        for verdict, events in self._children.messages():
+        for told, events in self._children.messages():
             self._events_elsewhere += events
-            if verdict is not None:
-                yield verdict
+            if isinstance(told, Fault):
+                self._faults_elsewhere.add(told)
+            elif told is not None:
+                yield told
+
+    @property
+    def faults(self) -> tuple[Fault, ...]:
+        """Errors in the code of specs so far."""
+        return tuple(Faults([*self._program.faults, *self._faults_elsewhere]))
 
     def stop(self) -> Counts:
         """Take everything back that was woven; gives what was counted, under no name what other processes counted."""
@@ -146,3 +154,5 @@ class _Woven:
 
     def _forked(self, outbox: Outbox) -> None:
         self._on_verdict = outbox.add
+        for monitor in self._program.monitors.values():
+            monitor.on_fault = lambda error, fault: outbox.add_fault(fault)

@@ -14,10 +14,11 @@ import msgspec
 import pytest
 
 from mopsus.contracts import Switches
-from mopsus.model import Diagnostic, Verdict
+from mopsus.model import Diagnostic, Fault, Verdict
 from mopsus.testing.known import Known
 from mopsus.testing.wire import Seen, pack
 from mopsus.verdict import Groups, plain_text
+from mopsus.verdict.wire import pack_fault
 
 KEY = "mopsus"
 """Under which verdicts travel: an attribute of test reports, an entry of what a worker sends at its end."""
@@ -31,6 +32,10 @@ class Weaver(Protocol):
 
     def elsewhere(self) -> Iterable[Verdict]:
         """Verdicts that came since this was asked last in other processes, which tests have started."""
+
+    @property
+    def faults(self) -> Iterable[Fault]:
+        """Errors in the code of specs so far."""
 
     def stop(self) -> Counts:
         """Take everything back that was woven; gives what was counted."""
@@ -62,14 +67,17 @@ class Watch:
         """Stop, if that has not been done, and give what the session has caused, as plain data."""
         self._session += self._take()
         counts: Counts = {}
+        faults: list[dict[str, Any]] = []
         if self._weaver is not None:
             weaver, self._weaver = self._weaver, None
             counts = weaver.stop()
+            faults = [pack_fault(fault) for fault in weaver.faults]
         self._session += self._take()
         seen, self._session = self._session, []
         return {
             "seen": pack(seen),
             "counts": {name: dict(each) for name, each in counts.items()},
+            "faults": faults,
             "suppressed": self._switches.suppressed.total(),
             "warnings": [msgspec.to_builtins(each) for each in self._switches.warnings()],
         }

@@ -6,9 +6,10 @@ Numbers, texts, bytes, tuples, lists and dictionaries only: what every carrier c
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
-from mopsus.model import ObjectRef, Severity, Step, Value, Verdict, WitnessEvent
+from mopsus.model import Fault, ObjectRef, Severity, Step, Value, Verdict, WitnessEvent
 from mopsus.model.term import Atom, Pid, Reference, String
 from mopsus.model.value import Address, Scalar
 
@@ -36,6 +37,16 @@ def pack_verdict(verdict: Verdict) -> dict[str, Any]:
         "remarks": [_text(remark) for remark in verdict.remarks],
         **_pack_place(verdict),
     }
+
+
+def pack_fault(fault: Fault) -> dict[str, Any]:
+    """As plain data."""
+    return {name: _text(value) if isinstance(value, str) else value for name, value in asdict(fault).items()}
+
+
+def unpack_fault(data: Mapping[str, Any]) -> Fault:
+    """What `pack_fault` was given."""
+    return Fault(**data)
 
 
 def unpack_verdict(data: Mapping[str, Any]) -> Verdict:

@@ -213,10 +213,10 @@ def test_commands_that_fail_or_kill_the_program_inside_a_scenario(command, said,
 
 def test_faults_in_guards_and_scenarios_are_told_once_and_the_program_goes_on(tmp_path, capfd):
     prop = FILES.replace("{ return got == 3 * n }", "{ return 1 / 0 }")
-    outcome = run(build(LETTERS), prop, tmp_path, "o1u1u1c1", scenario="on entering state opened { nonsense() }")
+    outcome = run(build(LETTERS), prop, tmp_path, "o1u1u1c1", scenario="on entering state opened { [][1] }")
     assert capfd.readouterr().out == "open 1\n"
     assert outcome.status == 8
-    assert any("nonsense" in text for text in outcome.warnings)
+    assert ("scenario", "IndexError") in {(fault.code, fault.error) for fault in outcome.faults}
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,8 @@ from mopsus.cli.options import (
     Junit,
     Monitors,
     NoCode,
+    OnFault,
+    OnFaultOption,
     Quiet,
     Sarif,
     Strict,
@@ -40,6 +42,7 @@ def attach(
     monitors: Monitors = 1,
     strict: Strict = False,
     allow_silent: AllowSilent = False,
+    on_fault: OnFaultOption = OnFault.REPORT,
     history: History = 32,
     json: Json = False,
     output: Annotated[
@@ -81,6 +84,7 @@ def attach(
         allow_code=not no_code,
         output=output,
         silence=silence_of(strict, allow_silent),
+        on_fault=on_fault,
     )
     terms = Terms(when_full.value, monitors=monitors)
     return reporting.finish(watch_session(session, reporting, terms, Verdicts(reporting).add))

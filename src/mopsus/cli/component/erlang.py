@@ -18,6 +18,8 @@ from mopsus.cli.options import (
     Junit,
     MaxViolations,
     NoCode,
+    OnFault,
+    OnFaultOption,
     Quiet,
     Sarif,
     Strict,
@@ -63,6 +65,7 @@ def erlang(
     max_violations: MaxViolations = None,
     strict: Strict = False,
     allow_silent: AllowSilent = False,
+    on_fault: OnFaultOption = OnFault.REPORT,
     json: Json = False,
     junit: Junit = None,
     sarif: Sarif = None,
@@ -102,6 +105,7 @@ def erlang(
         json=json,
         allow_code=not no_code,
         silence=silence_of(strict, allow_silent),
+        on_fault=on_fault,
     )
     target = Target(node=node, cookie=cookie, roots=tuple(process or ()), entry=start, path=tuple(path or ()))
     with ErlangNode(target) as observed:

@@ -20,6 +20,8 @@ from mopsus.cli.options import (
     Junit,
     MaxViolations,
     NoCode,
+    OnFault,
+    OnFaultOption,
     Quiet,
     Sarif,
     Strict,
@@ -43,6 +45,7 @@ def listen(
     max_violations: MaxViolations = None,
     strict: Strict = False,
     allow_silent: AllowSilent = False,
+    on_fault: OnFaultOption = OnFault.REPORT,
     json: Json = False,
     junit: Junit = None,
     sarif: Sarif = None,
@@ -74,6 +77,7 @@ def listen(
         json=json,
         allow_code=not no_code,
         silence=silence_of(strict, allow_silent),
+        on_fault=on_fault,
     )
     try:
         listener = Listener(None if socket is None else str(socket), port, os.environ.get("MOPSUS_TOKEN"))

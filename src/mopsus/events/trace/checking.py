@@ -18,6 +18,7 @@ from mopsus.events.trace.session import BadRows, Counts, OnVerdict, OpenMonitor,
 from mopsus.events.trace.sources import Format, Source, expand
 from mopsus.events.trace.tail import LogReader
 from mopsus.model import Diagnostic, Spec, TraceError, Unseen, Verdict
+from mopsus.monitor.errors import ClosedError
 from mopsus.stopping import STOPPING
 
 HISTORY = 32
@@ -214,6 +215,10 @@ class Run(Generic[Block]):
                         STOPPING.heed()
         except TraceError as error:
             self.outcome.error = None if self.outcome.interrupted else error
+        except ClosedError:  # by whoever has opened the monitors, and knows why
+            self.outcome.full = True
+        except SystemExit as wish:
+            self.outcome.error = _exited(wish)
         except KeyboardInterrupt:
             self.outcome.interrupted = True
 
@@ -235,6 +240,10 @@ class Run(Generic[Block]):
             action()
         except TraceError as error:
             self.outcome.error = error
+        except ClosedError:
+            self.outcome.full = True
+        except SystemExit as wish:
+            self.outcome.error = _exited(wish)
         if self._failure is not None:
             raise self._failure
 
@@ -264,7 +273,7 @@ class Run(Generic[Block]):
         outcome.warnings += warnings
         if outcome.bad_rows:
             outcome.warnings.append(_skipped(outcome))
-        if outcome.full:
+        if outcome.violations == self._max_violations:
             found = "the first violation" if outcome.violations == 1 else f"{outcome.violations:,} violations"
             message = f"stopped after {found}; there may be more"
             outcome.warnings.append(Diagnostic("TRACE-010", message, warning=True))
@@ -279,6 +288,12 @@ def _interruptible(blocks: Iterable[Item]) -> Iterator[Item]:
         if block is None:
             return
         yield block
+
+
+def _exited(wish: SystemExit) -> TraceError:
+    """Only a program can be left; a run that the code of a spec leaves has not seen everything."""
+    hint = "let the verdict speak for itself, or stop after the first by --max-violations 1"
+    return TraceError(f"code of a spec has left the run: SystemExit({wish.code!r})", hint=hint, code="TRACE-015")
 
 
 def _untimed(types: ColumnTypes) -> list[Diagnostic]:

@@ -15,4 +15,5 @@ MESSAGES = {
     "TRACE-009": "Rows were left out because they were bad and `--bad-rows skip` was given.",
     "TRACE-010": "The run ended at the number of violations given by `--max-violations`, before the end of the traces.",
     "TRACE-012": "A log was being followed and a signal came while there was much to read: the rest was not read.",
+    "TRACE-015": "Code of a spec has raised SystemExit. Only a program can be left; what came later was not checked.",
 }

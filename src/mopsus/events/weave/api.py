@@ -17,7 +17,7 @@ from mopsus.contracts.catalogue import by_module, loops_of
 from mopsus.events.component.watching import Watching, watch_inline
 from mopsus.events.weave.weaver import WeaveError, Weaver, require_program_events
 from mopsus.logics import CompiledSpec
-from mopsus.model import Spec, Verdict
+from mopsus.model import Fault, Faults, Spec, Verdict
 from mopsus.monitor import Monitor
 from mopsus.monitor.monitor import OnVerdict, Stats
 from mopsus.spec import load
@@ -41,7 +41,7 @@ class weave:
     `contracts` are ready-made specs to watch as well, by library, group or name: `"stdlib,-UnsafeIter"`.
 
     Verdicts go to `on_verdict`, or collect in `verdicts`, but for those that a comment `# mopsus: ignore[Name]` or the
-    settings of the project switch off; `suppressed` counts these by spec.
+    settings of the project switch off; `suppressed` counts these by spec. Errors in the code of specs are in `faults`.
 
     What is defined or imported in the block is woven too; code that was imported before is not rewritten, so that of it
     only calls, properties and creations are seen. Leaving the block sends `endProgram()` and puts everything back.
@@ -65,6 +65,7 @@ class weave:
         self._weaver: Weaver | None = None
         self._inline: Inline | None = None
         self._watching = Watching()
+        self._faults = Faults()
 
     def start(self) -> weave:
         """Begin; the same as entering the block."""
@@ -97,12 +98,19 @@ class weave:
         weaver.stop(ended=True)
         for monitor in weaver.monitors.values():
             monitor.close()
+            for fault in monitor.faults:
+                self._faults.add(fault)
         return {name: monitor.stats() for name, monitor in weaver.monitors.items()}
 
     @property
     def suppressed(self) -> Counter[str]:
         """By spec, how many verdicts were switched off."""
         return self._switches.suppressed
+
+    @property
+    def faults(self) -> tuple[Fault, ...]:
+        """Errors in the code of the specs, with the first traceback of each; also logged once each."""
+        return tuple(Faults([*self._faults, *(one for monitor in self.monitors.values() for one in monitor.faults)]))
 
     @property
     def monitors(self) -> Mapping[str, Monitor]:
@@ -139,6 +147,7 @@ class weave:
             )
             one._switches = self._switches
             one._watching = self._watching
+            one._faults = self._faults
             return one
 
         @functools.wraps(function)

@@ -34,7 +34,6 @@ class Engine:
 
     def __init__(self, scenario: Scenario, session: Session, watch: Watch) -> None:
         self.points: list[ScenarioPoint] = []
-        self.faults = 0
         self._session, self._watch = session, watch
         self.scenario = scenario
         self._reactions = [(reaction, _compiled(reaction.code)) for reaction in scenario.reactions]
@@ -97,8 +96,7 @@ class Engine:
             else:
                 code()
         except Exception as error:
-            self.faults += 1
-            self._session.fault(error, f"the scenario of {self._watch.spec.name}")
+            self._session.fault_in(error, self._watch.spec.name, "scenario", self.scenario.file)
 
     @contextmanager
     def states(self, old: str | None, new: str | None, binding: Mapping[str, object]) -> Iterator[None]:

@@ -16,7 +16,17 @@ from textwrap import dedent
 from mopsus.model import Diagnostic, Machine, MopsusError, Property, Severity, Spec, Verdict
 from mopsus.model.text import printable, show_binding, show_place, show_time
 from mopsus.report.reporter import Destination, Format, GroupedReporter, Options, Reporter
-from mopsus.report.summary import PRESUMED, Summary, count, doc_link, finding_line, show_rate, summary_line
+from mopsus.report.summary import (
+    PRESUMED,
+    Summary,
+    count,
+    doc_link,
+    fault_details,
+    fault_line,
+    finding_line,
+    show_rate,
+    summary_line,
+)
 from mopsus.verdict import Explanation, Group, Groups
 
 FORMULA_LINES = 40
@@ -35,6 +45,7 @@ def render_html(groups: Groups, summary: Summary, options: Options) -> str:
         _header(groups, summary),
         *_notices(summary),
         _findings(groups, summary, options),
+        _faults(summary),
         _endings(summary),
         _specs(groups, summary),
     ]
@@ -65,6 +76,8 @@ def _headline(groups: Groups, summary: Summary) -> str:
         return count(groups.violations, "violation")
     if summary.refused:
         return "Not everything could be seen" if summary.stats.events else "Nothing was seen"
+    if summary.faults and not summary.forgiving:
+        return "Specifications with faults"
     return "No violations" if summary.complete else "No violations so far"
 
 
@@ -72,7 +85,7 @@ def _header(groups: Groups, summary: Summary) -> str:
     stats = summary.stats
     if groups.violations:
         mood, mark = "error", "✗"
-    elif summary.complete and not summary.refused:
+    elif summary.trusted:
         mood, mark = "good", "✓"
     else:
         mood, mark = "warning", "!"
@@ -217,6 +230,22 @@ def _formula(prop: Property) -> str:
     return f'<code class="formula">{shown}</code>'
 
 
+def _faults(summary: Summary) -> str:
+    if not summary.faults:
+        return ""
+    newline = "\n"
+    rows = "".join(
+        f"<tr><td><b>{_text(fault.spec)}</b></td><td>{_text(fault_line(fault))}"
+        f"<pre>{newline.join(map(_text, fault_details(fault)))}</pre></td>"
+        f"<td>{fault.count:,}</td></tr>"
+        for fault in summary.faults
+    )
+    return (
+        "<section><h2>Faults</h2><p>Errors in the code of specifications: what they would have found is not known.</p>"
+        f"<table><thead><tr><th>spec</th><th>error</th><th>count</th></tr></thead><tbody>{rows}</tbody></table></section>"
+    )
+
+
 def _endings(summary: Summary) -> str:
     if summary.endings is None:
         return ""
@@ -240,7 +269,9 @@ def _specs(groups: Groups, summary: Summary) -> str:
         by_severity[group.severity] = by_severity.get(group.severity, 0) + group.count
     passed = f'<b class="chip good">{"ok" if summary.complete else "ok so far"}</b>'
     unseen = '<b class="chip warning">not seen</b>'
-    blind = {each.spec for each in summary.refused}
+    faulty = '<b class="chip error">fault</b>'
+    instead = dict.fromkeys((each.spec for each in summary.refused), unseen)
+    instead |= dict.fromkeys((each.spec for each in summary.faults), faulty)
     rows = []
     for spec in summary.specs:
         for prop in spec.properties:
@@ -252,7 +283,7 @@ def _specs(groups: Groups, summary: Summary) -> str:
             )
             rows.append(
                 f"<tr><td><b>{_text(spec.name)}</b><i>/{_text(prop.name)}</i></td><td>{_text(prop.logic)}</td>"
-                f"<td>{_formula(prop)}</td><td>{chips or (unseen if spec.name in blind else passed)}</td></tr>"
+                f"<td>{_formula(prop)}</td><td>{chips or instead.get(spec.name, passed)}</td></tr>"
             )
     if not rows:
         return ""
