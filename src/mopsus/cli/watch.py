@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -51,6 +52,8 @@ from mopsus.stopping import STOPPING
 
 if TYPE_CHECKING:
     from mopsus.events.trace import CheckResult
+    from mopsus.model import Verdict
+    from mopsus.report.journal import Journal
 
 
 def watch(
@@ -85,6 +88,17 @@ def watch(
     log_format: LoggingFormat = None,
     replay: Replay = False,
     verbose: Verbose = False,
+    state: Annotated[
+        Path | None,
+        typer.Option("--state", help="Keep the state there, and go on where it was kept last.", metavar="FILE"),
+    ] = None,
+    state_every: Annotated[
+        float, typer.Option("--state-every", help="How often the state is kept.", min=0, metavar="SECONDS")
+    ] = 10.0,
+    verdicts: Annotated[
+        Path | None,
+        typer.Option("--verdicts", help="Append each verdict to a file, as a line of JSON.", metavar="FILE"),
+    ] = None,
 ) -> int:
     """Follow a growing log, and report verdicts as they happen.
 
@@ -92,11 +106,16 @@ def watch(
     its beginning, through rotation (it is renamed and a new one begun) and truncation, and need not be there yet.
     Ctrl-C ends it, as does SIGTERM; the reports are complete then.
 
+    With `--state` a run that is started again goes on where the last one ended, even if that was killed, through any
+    number of rotations meanwhile. In the file that `--verdicts` names, every verdict is once.
+
     Status 0: nothing violated. 1: violations found. 2: the specs or the log could not be used, or a spec
     can see nothing in it.
     """
     from mopsus.events.trace import watch as watch_trace
+    from mopsus.events.trace.keeping import Keeper
     from mopsus.report import Options
+    from mopsus.report.journal import Journal
 
     spec_files, logs = sort_out(files, spec or ())
     if len(logs) != 1 or logs[0] == "-":
@@ -113,6 +132,14 @@ def watch(
     options = Options(history=history, quiet=quiet, live=True, find_lines=line_is_row if components else None)
     silence = silence_of(strict, allow_silent)
     run = Reporting(compiled, reports, options, json=json, allow_code=not no_code, silence=silence, on_fault=on_fault)
+    if components and state is not None:
+        hint = "follow it without, from its beginning"
+        raise CommandError("--state is for CSV and JSON lines, not for logs of components", hint=hint, code="CLI-005")
+    if state is not None and max_violations is not None:
+        hint = "what a run that is started again comes upon once more would count, too"
+        raise CommandError("--state and --max-violations exclude each other", hint=hint, code="CLI-005")
+    journal = None if verdicts is None else Journal(verdicts)
+    report = run.report if journal is None else partial(_report_new, run, journal)
     if sys.stderr.isatty() and not quiet:
         there = "" if log.exists() else ", which is not there yet"
         print(f"Watching {log}{there}. Ctrl-C ends it.", file=sys.stderr)
@@ -124,7 +151,7 @@ def watch(
             result: CheckResult = watch_log(
                 run.specs,
                 log,
-                on_verdict=run.report,
+                on_verdict=report,
                 open_monitor=run.open_monitor,
                 dispatching=dispatching_for(log_options, json=json),
                 format=log_format_of(format),
@@ -133,13 +160,30 @@ def watch(
                 max_violations=max_violations,
             )
         else:
+            about = {
+                "log": str(log.absolute()),
+                "specs": sorted(each.name for each in run.specs),
+                "format": None if format is None else format.value,
+                "bad_rows": bad_rows.value,
+                "history": history,
+                "verdicts": None if verdicts is None else str(verdicts.absolute()),
+            }
+            keeper = None if state is None else Keeper(state, about, journal=journal, interval_s=state_every)
             result = watch_trace(
                 run.specs,
                 log,
-                on_verdict=run.report,
+                on_verdict=report,
                 bad_rows=bad_rows.value,
                 max_violations=max_violations,
                 format=trace_format_of(format),
                 open_monitor=run.open_monitor,
+                keeper=keeper,
             )
         return run.finish(result, heard_of(result) if components else None)
+
+
+def _report_new(run: Reporting, journal: Journal, verdict: Verdict) -> None:
+    """Report a verdict that an earlier run has not written. What is in the file has been reported elsewhere, too."""
+    if journal.is_new(verdict):
+        run.report(verdict)
+        journal.add(verdict)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
 from mopsus.events.trace.columns import ColumnType
 from mopsus.events.trace.follow import POLL_S
+from mopsus.events.trace.keeping import Keeper
 from mopsus.events.trace.needs import TIME, ColumnTypes, needs_of
 from mopsus.events.trace.read import TraceReader
 from mopsus.events.trace.session import BadRows, Counts, OnVerdict, OpenMonitor, Session, TraceMonitor
@@ -106,18 +107,30 @@ def watch(
     stop: threading.Event | None = None,
     poll_s: float = POLL_S,
     open_monitor: OpenMonitor | None = None,
+    keeper: Keeper | None = None,
 ) -> CheckResult:
     """Follow a CSV or JSON-lines file as it grows, until `stop` is set, Ctrl-C, or an error.
 
-    The file is read from its beginning and need not be there yet. The rest is as in `check`, except that a Ctrl-C
-    leaves nothing incomplete.
+    The file is read from its beginning and need not be there yet. With a `keeper` it is read from where an earlier run
+    ended, however that did. The rest is as in `check`, except that a Ctrl-C leaves nothing incomplete.
     """
     monitors = open_monitor or monitors_for(history, allow_code)
     run = Run(on_verdict, max_violations, lambda take: Session(specs, monitors, take, bad_rows))
-    with closing(run):
+    with closing(run), ExitStack() as ends:
         reader = LogReader(log, needs_of(specs), format=format, skip=bad_rows == "skip", stop=stop, poll_s=poll_s)
+        session = run.session
+        if keeper is not None:
+            assert isinstance(session, Session)
+            ends.callback(keeper.close)
+            reader.settled = keeper.consider
+            run.outcome.warnings += keeper.begin(reader, session)
         run.go(reader, obedient=True)
+        if keeper is not None and reader.is_settled and not (run.outcome.torn or run.outcome.full):
+            run.conclude(keeper.keep)
         warnings = [*_untimed(reader.types), *(_unread(reader.unread, str(log)) if run.outcome.interrupted else ())]
+        if reader.lost:
+            message = f"the place where the last run stopped reading {log} was not found: rows may be missing"
+            warnings.append(Diagnostic("TRACE-013", message, hint="keep rotated files for longer", warning=True))
         run.outcome.interrupted = False  # it is the way to end
         result = run.finish(reader.builder.bad_rows, reader.builder.bad, warnings)
     result.sources = [str(log)]
@@ -208,7 +221,7 @@ class Run(Generic[Block]):
         try:
             with STOPPING.taking_interrupts():
                 try:
-                    self._go(blocks if obedient else _interruptible(blocks), report)
+                    self._go(blocks if obedient else _interruptible(blocks), report, obedient=obedient)
                 finally:
                     if STOPPING.is_set():
                         self.outcome.interrupted = True
@@ -222,7 +235,7 @@ class Run(Generic[Block]):
         except KeyboardInterrupt:
             self.outcome.interrupted = True
 
-    def _go(self, blocks: Iterable[Block], report: Callable[[int], object]) -> None:
+    def _go(self, blocks: Iterable[Block], report: Callable[[int], object], *, obedient: bool) -> None:
         with STOPPING.deferred():
             for block in blocks:
                 try:
@@ -231,7 +244,7 @@ class Run(Generic[Block]):
                     self.outcome.torn = True
                     raise
                 report(self.session.rows)
-                if self.outcome.full or STOPPING.is_overdue():
+                if self.outcome.full or (STOPPING.is_overdue() and not obedient):
                     break
 
     def conclude(self, action: Callable[[], None]) -> None:

@@ -133,6 +133,14 @@ class ColumnTypes:
     def __getitem__(self, column: str) -> ColumnType:
         return self._decided.get(column, ColumnType.STR)
 
+    def all_decided(self) -> dict[str, str]:
+        """The types that are settled, by column."""
+        return {column: type.value for column, type in self._decided.items()}
+
+    def settle(self, types: Mapping[str, str]) -> None:
+        """Take over what `all_decided` gave."""
+        self._decided = {column: ColumnType(type) for column, type in types.items()}
+
     def decided(self, column: str) -> ColumnType | None:
         """The type of a column; None while it is open."""
         return self._decided.get(column)

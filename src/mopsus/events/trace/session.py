@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import reduce
-from typing import Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 from mopsus._core import Columns
 from mopsus.events.trace import masks
@@ -51,6 +51,10 @@ class TraceMonitor(Protocol):
     ) -> None: ...
 
     def stats(self) -> Counts: ...
+
+    def snapshot(self) -> dict[str, Any]: ...
+
+    def restore(self, data: Mapping[str, Any], /) -> None: ...
 
     def close(self) -> None: ...
 
@@ -135,6 +139,15 @@ class Session:
         """Close the monitors."""
         for watcher in self.watchers:
             watcher.monitor.close()
+
+    def snapshot(self) -> dict[str, Any]:
+        """Where all monitors stand, as plain data."""
+        return {watcher.spec.name: watcher.monitor.snapshot() for watcher in self.watchers}
+
+    def restore(self, data: Mapping[str, Any]) -> None:
+        """Take over what `snapshot` gave, before the first batch."""
+        for watcher in self.watchers:
+            watcher.monitor.restore(data[watcher.spec.name])
 
     @property
     def bad_rows(self) -> int:

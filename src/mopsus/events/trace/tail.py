@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from mopsus.events.trace.batches import BatchBuilder, Origin, TraceBatch
 from mopsus.events.trace.follow import Follower, Whole
 from mopsus.events.trace.needs import ColumnTypes, Needs
 from mopsus.events.trace.read import absent_columns, placed
+from mopsus.events.trace.rotation import Mark
 from mopsus.events.trace.rows import parse_header
 from mopsus.events.trace.sources import Format, UnreadableError
 from mopsus.events.trace.text import CsvReader, JsonReader, TextReader
@@ -38,9 +40,40 @@ class LogReader:
         self._log = log
         self._needs = needs
         self._skip = skip
-        self._follower = Follower(log, format=format, stop=stop, poll_s=poll_s)
+        self.settled: Callable[[], object] = lambda: None
+        """Called when everything that was given has been taken: `snapshot` is then right."""
+        self.is_settled = True
+        self._follower = Follower(log, format=format, stop=stop, poll_s=poll_s, idle=lambda: self.settled())
         self._reader: TextReader | None = None
         self._header: tuple[str, ...] = ()
+        self._row = 1
+        self._mark = self._follower.start
+
+    def snapshot(self) -> dict[str, Any]:
+        """How far the log was read, and what was found out about it, as plain data."""
+        return {
+            "mark": self._mark.to_data(),
+            "row": self._row,
+            "format": None if self._follower.format is None else self._follower.format.value,
+            "header": None if self._reader is None else list(self._header),
+            "types": self.types.all_decided(),
+        }
+
+    def restore(self, data: Mapping[str, Any]) -> None:
+        """Go on where `snapshot` was taken. Before the first row."""
+        self._row = int(data["row"])
+        self.types.settle(data["types"])
+        if data["format"] is not None:
+            self._follower.format = Format(data["format"])
+        if data["header"] is not None:
+            self._header = tuple(data["header"])
+            self._reader = self._make_reader()
+        self._mark = self._follower.start = Mark.of_data(data["mark"])
+
+    @property
+    def lost(self) -> bool:
+        """Was the place where it was to go on nowhere to be found?"""
+        return self._follower.lost
 
     @property
     def unread(self) -> int:
@@ -48,27 +81,29 @@ class LogReader:
         return self._follower.unread
 
     def __iter__(self) -> Iterator[TraceBatch]:
-        row = 1
         origin = Origin(str(self._log))
         try:
             for whole in self._follower:
-                row = 1 if whole.begins else row
+                self.is_settled = False
+                self._row = 1 if whole.begins else self._row
                 rows = self._begin(whole) if whole.begins else whole.rows
-                if not rows or self._reader is None:
-                    continue
-                origin = Origin(str(self._log), absent_columns(self._needs, self._reader.present))
-                self._reader.sample(rows)
-                parsed = self._reader.parse(rows, stop=not self._skip)
-                yield from self.builder.build(parsed, origin, row)
-                row += parsed.count
+                if rows and self._reader is not None:
+                    origin = Origin(str(self._log), absent_columns(self._needs, self._reader.present))
+                    self._reader.sample(rows)
+                    parsed = self._reader.parse(rows, stop=not self._skip)
+                    yield from self.builder.build(parsed, origin, self._row)
+                    self._row += parsed.count
+                self._mark = whole.mark
+                self.is_settled = True
+                self.settled()
         except (UnreadableError, OSError) as error:
             reason = error if isinstance(error, UnreadableError) else UnreadableError(error.strerror or str(error))
-            raise placed(reason, origin.name, row) from None
+            raise placed(reason, origin.name, self._row) from None
 
     def _begin(self, whole: Whole) -> bytes:
         """The rows at the beginning of a file, without its header."""
         if self._follower.format is Format.JSONL:
-            self._reader = self._reader or JsonReader(self._needs, self.types)
+            self._reader = self._reader or self._make_reader()
             return whole.rows
         if self._follower.format is not Format.CSV:
             message = "only CSV and JSON lines can be followed"
@@ -76,5 +111,10 @@ class LogReader:
         header, rest = parse_header(whole.rows)
         if self._reader is None:
             self._header = header
-            self._reader = CsvReader(header, self._needs, self.types)
+            self._reader = self._make_reader()
         return rest if header == self._header else whole.rows
+
+    def _make_reader(self) -> TextReader:
+        if self._follower.format is Format.JSONL:
+            return JsonReader(self._needs, self.types)
+        return CsvReader(self._header, self._needs, self.types)
