@@ -16,5 +16,5 @@ def module(monkeypatch):
     monkeypatch.syspath_prepend(str(BENCH))
     yield importlib.import_module
     for name in set(sys.modules) - before:
-        if str(getattr(sys.modules[name], "__file__", None) or "").startswith(str(BENCH)):
+        if str(getattr(sys.modules[name], "__file__", None) or "").startswith(f"{BENCH}/"):
             del sys.modules[name]

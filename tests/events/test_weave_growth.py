@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import os
 import sys
 import weakref
 
@@ -56,13 +57,16 @@ Named(x: Kind) { event call before(x) : call(Kind.f) && target(x) ere : call cal
 """
 
 
+OURS = os.path.join(os.path.dirname(mopsus.__file__), "")
+
+
 def work(function, *arguments):
     """The calls of Python functions of ours that something costs."""
     count = 0
 
     def note(frame, event, argument):
         nonlocal count
-        count += event == "call" and "/mopsus/" in frame.f_code.co_filename
+        count += event == "call" and frame.f_code.co_filename.startswith(OURS)
 
     sys.setprofile(note)
     try:

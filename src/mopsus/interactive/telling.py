@@ -16,7 +16,7 @@ from mopsus.model import Acceptance, MopsusError, Verdict, WitnessEvent
 from mopsus.model.text import printable, short_path, show_binding, show_place, show_value
 from mopsus.verdict import Explanation, explain
 
-_OURS = str(Path(__file__).parent)
+_OURS = f"{Path(__file__).parent}/"
 
 MOST_SLICES = 20
 """More than these are only counted: a dump at every event must stay readable."""

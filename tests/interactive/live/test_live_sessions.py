@@ -214,7 +214,7 @@ def test_a_program_at_full_speed_is_interrupted_anywhere_and_stands_in_its_own_c
             stop = session.view.see_stop("back at checkpoint" if wish is Wish.RESTORE and number else "")
             if is_python(hot):
                 assert stop.program.place.file is not None
-                assert not stop.program.place.file.startswith(str(SOURCES))
+                assert not stop.program.place.file.startswith(f"{SOURCES}/")
             session.view.ask(Wish.CONTINUE)
             session.view.see(is_running)
         (tmp_path / "stop").touch()

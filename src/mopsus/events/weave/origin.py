@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import site
-import sysconfig
-from collections.abc import Iterable
-from pathlib import Path
+from mopsus.installed import is_installed
 
 
 def is_ours(module: object) -> bool:
@@ -15,14 +12,4 @@ def is_ours(module: object) -> bool:
 
 def is_own(path: str) -> bool:
     """Does a file belong to the program, rather than to the standard library or an installed package?"""
-    return not path.startswith(_INSTALLED)
-
-
-def _folders() -> Iterable[str]:
-    names = ("stdlib", "platstdlib", "purelib", "platlib")
-    yield from (sysconfig.get_path(name) for name in names)
-    yield from site.getsitepackages()
-    yield site.getusersitepackages()
-
-
-_INSTALLED = tuple({str(Path(folder)) + "/" for folder in _folders()})
+    return not is_installed(path)

@@ -24,7 +24,7 @@ from weakref import WeakSet
 
 from mopsus import _core
 from mopsus.events.weave import bare
-from mopsus.events.weave.origin import is_ours
+from mopsus.events.weave.origin import is_ours, is_own
 from mopsus.spec.program import Dotted, Pattern
 
 _MAIN = frozenset({"__main__", "__mp_main__"})
@@ -272,7 +272,7 @@ def is_own_code(module: str) -> bool:
     if top in sys.stdlib_module_names or top in sys.builtin_module_names or is_ours(module):
         return False
     file = getattr(sys.modules.get(module), "__file__", None)
-    return module in _MAIN or file is None or not {"site-packages", "dist-packages"} & set(PurePath(file).parts)
+    return module in _MAIN or file is None or is_own(file)
 
 
 def full_name(cls: type) -> str:

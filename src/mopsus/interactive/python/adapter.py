@@ -25,7 +25,7 @@ from mopsus.interactive.stepper import Stepped
 from mopsus.model import Place, PlaceKind, Reading
 from mopsus.model.text import short_path
 
-_OURS = str(Path(__file__).parents[1])
+_OURS = f"{Path(__file__).parents[1]}/"
 """The folder of what the program may wait for, when it comes to a place that is watched."""
 
 
