@@ -43,9 +43,10 @@ test-all: export MOPSUS_CASES := 200000
 test-all: export MOPSUS_FUZZ_BYTES := 10000000
 test-all: export MOPSUS_WHEEL := 1
 test-all: export MOPSUS_RANDOM := 1
+test-all: export MOPSUS_SHUFFLE := random
 test-all: export PYTEST_TIMEOUT := 7200
 test-all: export PYTEST_ADDOPTS := -o faulthandler_timeout=7500
-test-all: test ## the same with many more random cases, new ones each time, and a built wheel
+test-all: test ## the same with many more random cases, new ones each time, tests in a random order, and a built wheel
 
 bench: $(VENV)/.built $(VENV)/.peers ## measure, print the table, store the JSON
 	$(call say,benchmarks)
