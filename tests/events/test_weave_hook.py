@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import inspect
+import subprocess
 import sys
 import traceback
 from collections.abc import Callable, Iterator
@@ -303,3 +304,20 @@ def test_a_cache_that_others_may_write_is_not_read(project: Any, hooks: Any, cac
     hooks(Weaving(iteration([])))
     assert again("hook_l").f([1]) == [2]
     assert not list(cache.iterdir())
+
+
+def test_what_finding_code_does_is_not_counted_so_that_counts_are_the_same_with_a_cold_cache(tmp_path, monkeypatch):
+    (tmp_path / "lists.mop").write_text(
+        "Lists(c: list) {\n event pop before(c) : call(list.pop | list.append | dict.pop) && target(c)\n"
+        " event iterate after(c) : iter(c)\n ere : pop iterate pop iterate pop iterate pop iterate pop\n}\n"
+    )
+    (tmp_path / "main.py").write_text("import other\nother.f([1])\n")
+    (tmp_path / "other.py").write_text("def f(c):\n    for _ in c:\n        pass\n    c.pop()\n" * 50)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+    command = [sys.executable, "-m", "mopsus", "run", "lists.mop", "--", "main.py"]
+    cold, warm = (
+        subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stderr for _ in range(2)
+    )
+    assert "no violations in 2 events" in cold
+    assert warm == cold

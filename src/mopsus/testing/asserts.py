@@ -7,13 +7,18 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 
+from mopsus import _core
 from mopsus.events.weave.hook import rewritten_code
+
+_GETTING_CODE = ("_read_pyc", "_rewrite_test", "_write_pyc")
+"""Functions of pytest's hook for test modules that are no part of executing them."""
 
 
 def weave_test_modules(config: pytest.Config) -> Callable[[], None]:
@@ -24,6 +29,7 @@ def weave_test_modules(config: pytest.Config) -> Callable[[], None]:
     if load is None or not hasattr(hook, "_rewritten_names"):
         return lambda: None
     try:
+        from _pytest.assertion import rewrite
         from _pytest.assertion.rewrite import rewrite_asserts
     except ImportError:
         return lambda: None
@@ -37,7 +43,9 @@ def weave_test_modules(config: pytest.Config) -> Callable[[], None]:
             rewrite_asserts(tree, source, path, config)
 
         # Not from pytest's cache, which has the code as it is without weaving, and must keep that.
-        code = rewritten_code(path, module.__name__, explain_asserts, how) if path is not None else None
+        code = None
+        if path is not None:
+            code = _core.unobserved(rewritten_code, path, module.__name__, explain_asserts, how)
         if path is None or code is None:
             load(module)
             return
@@ -46,6 +54,10 @@ def weave_test_modules(config: pytest.Config) -> Callable[[], None]:
 
     def end() -> None:
         hook.__dict__.pop("exec_module", None)
+        vars(rewrite).update(before)
 
     hook.exec_module = load_woven
+    # What pytest does to get code, which depends on what is kept of earlier runs, is not the tests' doing.
+    before = {name: getattr(rewrite, name) for name in _GETTING_CODE if hasattr(rewrite, name)}
+    vars(rewrite).update((name, partial(_core.unobserved, function)) for name, function in before.items())
     return end

@@ -12,10 +12,11 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.machinery import BuiltinImporter, FrozenImporter, ModuleSpec, PathFinder, SourceFileLoader
 from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
+from mopsus import _core
 from mopsus.events.weave.cache import CodeCache, Rewritten
 from mopsus.events.weave.exceptions import EXCEPTIONS
 from mopsus.events.weave.joinpoints import Operation, Weaving
@@ -75,6 +76,10 @@ class Hook:
         return (made and made[1]) or compile(source, path, "exec", dont_inherit=True)
 
 
+_PYTHONS_OWN = (BuiltinImporter, FrozenImporter, PathFinder)
+"""Finders of which nothing is the program's doing."""
+
+
 class _Finder:
     """Finds what the other finders find, with a loader that weaves."""
 
@@ -88,7 +93,10 @@ class _Finder:
         for finder in sys.meta_path:
             if finder is self or not hasattr(finder, "find_spec"):
                 continue
-            spec = finder.find_spec(fullname, path, target)
+            if any(finder is own for own in _PYTHONS_OWN):
+                spec = _core.unobserved(finder.find_spec, fullname, path, target)
+            else:
+                spec = finder.find_spec(fullname, path, target)
             if spec is not None:
                 if spec.loader is not None and hasattr(spec.loader, "exec_module"):
                     spec.loader = cast("Loader", _WeavingLoader(spec.loader))
@@ -176,14 +184,23 @@ class _WeavingLoader:
         if module.__spec__ is not None:
             module.__spec__.loader = original
         module.__loader__ = original
-        code = None
-        if isinstance(original, SourceFileLoader):
-            code = _FINDER.code(original, module.__name__)
+        # What finding code does, which depends on what is kept of earlier runs, is not the program's doing.
+        code = _core.unobserved(_code_of, original, module.__name__)
         if code is None:
             original.exec_module(module)
         else:
             _call_with_frames_removed(code, module.__dict__)
         _FINDER.loaded(module)
+
+
+def _code_of(loader: Loader, module: str) -> CodeType | None:
+    """The code of a module, rewritten if that is asked for; None if only its loader knows how to execute it."""
+    if not isinstance(loader, SourceFileLoader):
+        return None
+    code = _FINDER.code(loader, module)
+    if code is None and type(loader).exec_module is SourceFileLoader.exec_module:
+        code = loader.get_code(module)
+    return code
 
 
 def _call_with_frames_removed(code: CodeType, namespace: dict[str, Any]) -> None:
@@ -196,7 +213,11 @@ def _hide_from_tracebacks(*functions: FunctionType) -> None:
         function.__code__ = function.__code__.replace(co_filename="<frozen importlib._bootstrap_external>")
 
 
-_hide_from_tracebacks(cast(FunctionType, _call_with_frames_removed), cast(FunctionType, _WeavingLoader.exec_module))
+_hide_from_tracebacks(
+    cast(FunctionType, _call_with_frames_removed),
+    cast(FunctionType, _code_of),
+    cast(FunctionType, _WeavingLoader.exec_module),
+)
 
 
 _ITERATION = rb"\bfor\b|\biter\b|\*|\byield\b|,[^=\n]*=|[\])][ \t]*=[^=]|\bas\s*[(\[]"
