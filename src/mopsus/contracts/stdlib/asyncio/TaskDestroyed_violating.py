@@ -1,17 +1,14 @@
-"""Nobody but itself knows a task that waits."""
+"""The loop forgets a task that has not ended."""
 
 import asyncio
-import gc
 
 
-async def wait():
-    await asyncio.get_running_loop().create_future()
+async def work():
+    while True:
+        await asyncio.sleep(0)
 
 
-async def main():
-    asyncio.create_task(wait())
-    await asyncio.sleep(0)
-    gc.collect()  # violation
-
-
-asyncio.run(main())
+loop = asyncio.new_event_loop()
+loop.create_task(work())
+loop.run_until_complete(asyncio.sleep(0))
+loop.close()  # violation
