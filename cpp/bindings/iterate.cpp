@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "classes.hpp"
+#include "moment.hpp"
 #include "saved_error.hpp"
 
 namespace mopsus::python {
@@ -553,6 +554,7 @@ bool serve_raising(const Taps& taps, const Occasion& given) {
     if (value != nullptr && trace != nullptr) PyException_SetTraceback(value, trace);
     const Owned ended(type == nullptr ? PyObject_CallNoArgs(PyExc_StopIteration) : nullptr);
     occasion.exception = type != nullptr ? value : ended.get();
+    const EndedWith exception(occasion.exception);
     for (const Tap* tap : taps.raising) {
         if (tap->serve(occasion)) continue;
         Py_XDECREF(type);

@@ -1,6 +1,7 @@
 // The extension module `mopsus._core`.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -21,6 +22,7 @@
 #include "machines.hpp"
 #include "mail.hpp"
 #include "mopsus/archive.hpp"
+#include "moment.hpp"
 #include "monitor.hpp"
 #include "place_name.hpp"
 #include "ring.hpp"
@@ -396,7 +398,7 @@ NB_MODULE(_core, module) {
     nb::set_leak_warnings(false);
     if (!prepare_conversion() || !prepare_terms() || !prepare_watching()) raise_python();
     for (const auto prepare : {prepare_emitters, prepare_classes, prepare_stand_ins, prepare_advice, prepare_accessors, prepare_sites,
-                               prepare_components, prepare_mail, prepare_carried, prepare_gates})
+                               prepare_components, prepare_mail, prepare_carried, prepare_gates, prepare_moments})
         if (!prepare(module.ptr())) raise_python();
     module.def(
         "use_errors",
@@ -415,6 +417,7 @@ NB_MODULE(_core, module) {
     add_rings(module);
     add_decentral(module);
     nb::class_<Checkpoint>(module, "Checkpoint");
+    nb::class_<Part>(module, "Part").def(nb::init<>()).def("begin", &Part::begin, nb::arg("number"));
     nb::class_<PyMonitor> monitor(module, "Monitor", nb::type_slots(gc_slots));
     add_noted(monitor);
     monitor
@@ -434,7 +437,8 @@ NB_MODULE(_core, module) {
                  return self.reset(engine, {nullptr, kind, id, serial}, reported);
              },
              nb::arg("instance"), nb::arg("reported"))
-        .def("look_beyond", &PyMonitor::look_beyond, nb::arg("folder"))
+        .def("look_beyond", &PyMonitor::look_beyond, nb::arg("folder"), nb::arg("but") = std::vector<std::string>())
+        .def("number_by", &PyMonitor::number_by, nb::arg("part"))
         .def_prop_rw("caching", &PyMonitor::caching, &PyMonitor::set_caching)
         .def("slices", &slices)
         .def("put",

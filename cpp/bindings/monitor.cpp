@@ -235,7 +235,8 @@ Stamp PyMonitor::here() {
     if (began_ && unit_ == 0) stamp.set_seconds(monotonic() - *began_);
     if (numbers_ != nullptr) stamp.row = (*numbers_)();
     stamp.location = place_;
-    if (place_ != 0) return stamp;
+    if (place_ != 0 || is_collecting()) return stamp;
+    if (numbers_ == nullptr) stamp.row = part_number();
     const std::uint32_t* location = places_.here([&](const std::string& text) { return core_.location(text, false); });
     if (location != nullptr) stamp.location = *location;
     return stamp;
@@ -366,7 +367,7 @@ PyMonitor::Quiet PyMonitor::emit_ready(EventId event, Slot slot) {
 bool PyMonitor::emit_row(EventId event, PyObject* const* values, const TraceRow& where) {
     if (!enter_for_trace()) return false;
     Stamp stamp;
-    stamp.row = where.row;
+    stamp.row = where.row != 0 ? where.row : part_number();
     if (!where.location.empty()) stamp.location = core_.location(where.location, where.is_source);
     std::string scratch;
     if (where.time != nullptr && where.time != Py_None) {

@@ -25,6 +25,7 @@
 #include "inherit.hpp"
 #include "mopsus/archive.hpp"
 #include "mopsus/monitor.hpp"
+#include "moment.hpp"
 #include "pending.hpp"
 #include "places.hpp"
 #include "recent.hpp"
@@ -361,13 +362,17 @@ private:
     std::uint32_t place_ = 0;  // where events come from, if their source knows
     const std::function<std::int64_t()>* numbers_ = nullptr;
     std::optional<double> began_;
+    std::shared_ptr<const Part> part_;
+    std::int64_t part_number() const { return part_ == nullptr || is_collecting() ? 0 : part_->number(); }
 
 public:
     // Objects of the last events are remembered with their slots. A monitor does without from its first event on only
     // if somebody wants to know what that is worth.
     bool caching() const { return recent_.on; }
     void set_caching(bool on) { recent_.on = on; }
-    void look_beyond(std::string folder) { places_.look_beyond(std::move(folder)); }
+    // Events that the program sends carry the number of the part of the run that they belong to.
+    void number_by(std::shared_ptr<const Part> part) { part_ = std::move(part); }
+    void look_beyond(std::string folder, std::vector<std::string> but) { places_.look_beyond(std::move(folder), std::move(but)); }
     // While one of these exists, events come from a place that is known (0: from the line that runs), as looking at the
     // stack would take longer than all the rest; and those that a history has get a number from whoever gives some out,
     // and a time in seconds since a moment of the clock that never goes back.

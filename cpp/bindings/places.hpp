@@ -58,9 +58,9 @@ public:
         return kept;
     }
 
-    // From now on, what happens in files below this folder, too, is located where other code called it. What is installed there is other code.
-    void look_beyond(std::string folder) {
-        folders_.push_back(std::move(folder));
+    // From now on, what happens in files below this folder, too, is located where other code called it; those below are other code.
+    void look_beyond(std::string folder, std::vector<std::string> but) {
+        folders_.push_back({std::move(folder), std::move(but)});
         for (auto& [place, known] : known_) known.is_own = false;
         recent_ = {};
     }
@@ -82,6 +82,11 @@ private:
     struct Known {
         Kept kept;
         bool is_own = false;  // it is always this place, whoever has called
+    };
+
+    struct Folder {
+        std::string path;
+        std::vector<std::string> but;  // folders in it that are none of it
     };
 
     struct Recent {
@@ -140,8 +145,9 @@ private:
             const char* file = PyUnicode_AsUTF8(reinterpret_cast<PyCodeObject*>(code)->co_filename);
             if (file == nullptr) PyErr_Clear();
             const std::string_view name = file != nullptr ? file : "?";
-            found->second = name.starts_with("<frozen ") || std::any_of(folders_.begin(), folders_.end(), [&](const std::string& folder) {
-                return name.starts_with(folder) && name.find("-packages/", folder.size()) == std::string_view::npos;
+            found->second = name.starts_with("<frozen ") || std::any_of(folders_.begin(), folders_.end(), [&](const Folder& folder) {
+                const auto is_below = [&](const std::string& one) { return name.starts_with(one); };
+                return is_below(folder.path) && std::none_of(folder.but.begin(), folder.but.end(), is_below);
             });
         }
         return found->second;
@@ -149,7 +155,7 @@ private:
 
     std::unordered_map<Instruction, Known, Hash> known_;
     std::array<Recent, kRecent> recent_;  // of places of the program's own
-    std::vector<std::string> folders_;
+    std::vector<Folder> folders_;
     std::unordered_map<PyObject*, bool> libraries_;
 };
 

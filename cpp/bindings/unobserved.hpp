@@ -1,6 +1,8 @@
 // Monitoring code that calls monitored functions is not monitored: while it runs in a thread, that
-// thread's events are nobody's.
+// thread's events are nobody's. Objects that the collector of garbage ends meanwhile are the program's all the same.
 #pragma once
+
+#include "moment.hpp"
 
 namespace mopsus::python {
 
@@ -18,7 +20,7 @@ public:
     Unobserved(const Unobserved&) = delete;
     Unobserved& operator=(const Unobserved&) = delete;
 
-    static bool now() { return count_ != 0 && depth() != 0; }
+    static bool now() { return count_ != 0 && depth() != 0 && !is_collecting(); }
     // Is any thread? That is known at once.
     static bool anywhere() { return count_ != 0; }
 

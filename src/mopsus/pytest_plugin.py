@@ -12,6 +12,7 @@ import pytest
 
 WATCH = "mopsus-watch"
 """The name under which the watching plugin is registered."""
+_NEEDING = ("mopsus_fail", "mopsus_baseline", "mopsus_write_baseline", "mopsus_junit", "mopsus_sarif", "mopsus_html")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -25,6 +26,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="Watch the tests against ready-made contracts: libraries, groups or names, such as stdlib,-UnsafeIter.",
     )
     add("--mopsus-fail", action="store_true", help="Let a test fail that causes a violation.")
+    add(
+        "--mopsus-expected",
+        choices=("note", "keep"),
+        default="note",
+        help="A finding about an exception that the test expects, by pytest.raises for example, is a note, or what it "
+        "is elsewhere.",
+    )
     add(
         "--mopsus-baseline",
         metavar="FILE",
@@ -56,6 +64,8 @@ def pytest_configure(config: pytest.Config) -> None:
         watch = config.pluginmanager.get_plugin(WATCH)
         assert watch is not None
         configure(config, watch)
+    elif given := [f"--{name.replace('_', '-')}" for name in _NEEDING if getattr(config.option, name, None)]:
+        raise pytest.UsageError(f"{given[0]} needs something to watch for: --mopsus or --mopsus-contracts")
 
 
 def _start(config: pytest.Config, option: argparse.Namespace) -> None:

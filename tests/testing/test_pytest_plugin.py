@@ -303,7 +303,8 @@ def test_an_error_in_a_handler_is_told(project, run):
     project.makefile(".mop", doors=DOORS.replace("}\n", "    @match { 1 / 0 }\n}\n"))
     result = run(status=0)
     result.assert_outcomes(passed=4)
-    result.stdout.fnmatch_lines(["3 errors in the code of Doors*"])
+    result.stdout.fnmatch_lines(["fault  Doors  3 times", "3 violations (2 unique) in 8 events*3 faults"])
+    assert "row" not in text(result)
 
 
 def test_a_spec_that_sees_nothing_is_told(project, run):

@@ -8,6 +8,7 @@ folder, from which the process that was started first takes them when it ends.
 from __future__ import annotations
 
 import atexit
+import gc
 import json
 import os
 import shutil
@@ -248,6 +249,7 @@ def _watch(order: Order, spawned: bool) -> None:
     def end() -> None:
         if inline is not None:
             inline.stop()
+        gc.collect()  # as where the program was started
         weaver.stop(ended=True)
         with suppress(OSError):  # whoever waited for it may be gone
             outbox.close(count_events(weaver.monitors.values()))

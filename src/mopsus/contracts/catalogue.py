@@ -11,6 +11,8 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mopsus.installed import installed_below
+
 if TYPE_CHECKING:
     from mopsus.logics import CompiledSpec
     from mopsus.monitor import Monitor
@@ -163,7 +165,7 @@ def by_module(
         monitors = {contract.name: make(contract.load()) for contract in wanted}
         for contract in wanted:
             for folder in contract.folders():
-                monitors[contract.name].look_beyond(folder)
+                monitors[contract.name].look_beyond(folder, installed_below(folder))
         return monitors
 
     return {module: partial(make_all, module) for module in waiting}

@@ -6,8 +6,9 @@ import difflib
 import hashlib
 import json
 import logging
+import sys
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Literal, TypeAlias, TypeVar
@@ -30,6 +31,7 @@ from mopsus.model import (
     WitnessEvent,
 )
 from mopsus.monitor import guarded
+from mopsus.monitor.caught import is_caught
 from mopsus.monitor.checkpoint import Checkpoint, Variables
 from mopsus.monitor.code import Compiler, Function
 from mopsus.monitor.consent import reads_data, refuse_code
@@ -121,6 +123,7 @@ class Monitor:
         self._reads_data = any(map(reads_data, compiled.machines))
         self._severities = compiled.severities
         self._numbers = {event.name: k for k, event in enumerate(self.spec.events)}
+        self._libraries: list[tuple[str, tuple[str, ...]]] = []
         self._ends = frozenset(event.name for event in self.spec.events if is_end(event.pointcut))
         self._restored: Counter[str] = Counter()
         self._faults = FaultBook(self.spec.name)
@@ -151,12 +154,19 @@ class Monitor:
         """A native callable that sends this event; it takes the values of parameters and fields in declared order."""
         return self._core.emitter(self._number(name))
 
-    def look_beyond(self, folder: str) -> None:
-        """From now on, what happens in files below a folder, too, is located where other code called it.
+    def look_beyond(self, folder: str, but: Iterable[str] = ()) -> None:
+        """From now on, what happens in files below a folder, too, is located where other code called it, and what such
+        a file has tried, and itself catches the exception of, is not reported.
 
-        What is installed in a `site-packages` there is other code, too.
+        `but` are folders below it with code that is other code, too.
         """
-        self._core.look_beyond(folder)
+        self._libraries.append((folder, tuple(but)))
+        self._core.look_beyond(folder, list(but))
+
+    def number_by(self, part: _core.Part) -> None:
+        """Events that come from a running program carry the number of the part of the run that they belong to, as
+        their row; none if they belong to no part."""
+        self._core.number_by(part)
 
     def inside(self, *events: str) -> tuple[_core.Monitor, tuple[int, ...]]:
         """The monitor in the core, and the numbers of some of its events, for sources of events that live there."""
@@ -627,12 +637,15 @@ class Monitor:
     ) -> None:
         declared = self.spec.properties[prop]
         machine = self._machines[prop]
+        last = self.spec.events[event]
+        if self._libraries and last.advice == "after" and self._is_caught():
+            return
         name = self._plan.categories[prop][category]
         binding = self._binding(values, states, serials)
         row, time, location = read_place(stamp)
         witness = tuple(self._witness(number, at, binding) for number, at in past)
-        if self.spec.events[event].name in self._ends:
-            location = last_use(witness, self._ends) or location
+        if last.name in self._ends or (row is None and location is None):
+            row, location = last_use(witness, self._ends) or (row, location)
         verdict = Verdict(
             spec=self.spec.name,
             property=declared.name,
@@ -663,6 +676,14 @@ class Monitor:
                 self._on_verdict(verdict)
         else:
             self._on_verdict(verdict)
+
+    def _is_caught(self) -> bool:
+        """Does what is reported tell of an exception that the library in whose code it came up catches by itself?"""
+        error = _core.ended_with()
+        return error is not None and is_caught(sys._getframe(2), error, self._is_library)
+
+    def _is_library(self, file: str) -> bool:
+        return any(file.startswith(folder) and not file.startswith(but) for folder, but in self._libraries)
 
     def _binding(self, values: tuple[Any, ...], states: str, serials: tuple[int, ...]) -> dict[str, Value]:
         return {

@@ -20,10 +20,10 @@ def read_place(stamp: _core.Stamp) -> tuple[int | None, int | float | None, str 
     return row, time, location
 
 
-def last_use(witness: Sequence[WitnessEvent], ends: Set[str]) -> str | None:
-    """Where something was used before it came to its `ends`, as far as that is known."""
-    used = (item.location for item in reversed(witness) if item.event not in ends and item.location is not None)
-    return next(used, None)
+def last_use(witness: Sequence[WitnessEvent], ends: Set[str]) -> tuple[int | None, str] | None:
+    """Row and location of the last event before something came to its `ends`, as far as that is known."""
+    used = (item for item in reversed(witness) if item.event not in ends)
+    return next(((item.row, item.location) for item in used if item.location is not None), None)
 
 
 def shown(value: object, state: str, serial: int) -> Value:

@@ -20,14 +20,15 @@ from mopsus.report.baseline import Accepted, Fingerprint, Fingerprints, write_ba
 from mopsus.report.output import Output
 from mopsus.report.summary import count
 from mopsus.report.terminal import TerminalReporter
+from mopsus.testing.owners import NOBODY
 from mopsus.testing.watch import KEY, Watch
 from mopsus.testing.wire import Seen, unpack
 from mopsus.verdict import Group, GroupKey, Groups
 from mopsus.verdict.wire import unpack_fault
 
-SESSION = ""
-"""Who causes what happens outside of all tests."""
 TESTS_SHOWN = 3
+AFTERWARDS = ", told later"
+"""Follows the name of a test to which something belongs that came when it was not running."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +80,13 @@ class Findings:
         self.groups = Groups()
         """What was found and not accepted; other plugins may look at it when the session has finished."""
         self.causes: dict[GroupKey, Counter[str]] = {}
-        """How often each test has caused a finding."""
+        """How often each test has caused a finding; with AFTERWARDS if that was found out when it was not running."""
         self._accepted: Counter[Fingerprint] = Counter()
         self._violations: set[Fingerprint] = set()
-        self._outside = False
-        """Was there something outside of all tests that a test would have failed for?"""
+        self._owed: Counter[str] = Counter()
+        """By test, how many violations it should have failed for; under no name those that came when no test could."""
+        self._failed: set[str] = set()
+        """Tests that have failed, or were expected to."""
         self._interrupted = False
         self._counts: dict[str, Counter[str]] = {}
         self._faults = Faults()
@@ -97,6 +100,8 @@ class Findings:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self._add(report.nodeid, unpack(getattr(report, KEY, ())))
+        if report.failed or hasattr(report, "wasxfail"):
+            self._failed.add(report.nodeid)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: object) -> None:
@@ -113,8 +118,8 @@ class Findings:
         if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             if self._failures:
                 session.exitstatus = pytest.ExitCode.USAGE_ERROR
-            elif self._fail and (self._outside or self._faults):
-                session.exitstatus = pytest.ExitCode.TESTS_FAILED  # no test could fail for it
+            elif self._fail and (self._unpunished or self._faults):
+                session.exitstatus = pytest.ExitCode.TESTS_FAILED  # no test has failed for it
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         summary, quiet = self.summary(), terminalreporter.verbosity < 0
@@ -131,9 +136,15 @@ class Findings:
 
     # ---- verdicts ----
 
-    def _add(self, cause: str, seen: Sequence[Seen]) -> None:
+    @property
+    def _unpunished(self) -> int:
+        """How many violations there were that no test has failed for."""
+        return sum(count for test, count in self._owed.items() if test not in self._failed)
+
+    def _add(self, test: str, seen: Sequence[Seen]) -> None:
         for each in seen:
             first = each.examples[0]
+            cause = test if each.late is None else f"{each.late}{AFTERWARDS}" if each.late else NOBODY
             self._watch.known.learn(first.spec)
             if first.violation:
                 known = self._baseline.key(first)
@@ -141,14 +152,15 @@ class Findings:
                 if self._baseline.accepts(first):
                     self._accepted[known] += each.count
                     continue
-            self._outside |= cause == SESSION and self._baseline.fails(first)
+            if self._baseline.fails(first):
+                self._owed[test if each.late is None else NOBODY] += each.count
             for number, verdict in enumerate(each.examples):
                 rest = each.count - len(each.examples) if number == len(each.examples) - 1 else 0
                 group = self.groups.add(verdict, 1 + rest)
             self.causes.setdefault(group.key, Counter())[cause] += each.count
 
     def _add_session(self, data: Mapping[str, Any]) -> None:
-        self._add(SESSION, unpack(data["seen"]))
+        self._add(NOBODY, unpack(data["seen"]))
         for name, counts in data["counts"].items():
             self._counts.setdefault(name, Counter()).update(counts)
         for fault in data["faults"]:
@@ -159,7 +171,7 @@ class Findings:
     def _notes(self, group: Group) -> list[str]:
         """Which tests caused a finding, those that did so most often first."""
         causes = self.causes.get(group.key, Counter()).copy()
-        outside = causes.pop(SESSION, 0)
+        outside = causes.pop(NOBODY, 0)
         shown = [
             f"in {name}" + (f" ({count(times, 'time')})" if times > 1 else "")
             for name, times in causes.most_common(TESTS_SHOWN)
@@ -208,6 +220,8 @@ class Findings:
         baseline = self._baseline
         name = short_path(str(baseline.path))
         remarks = []
+        if self._fail and (unpunished := self._unpunished):
+            remarks.append(f"{count(unpunished, 'violation')} that no test has failed for: the run fails")
         if baseline.write:
             remarks.append(f"{count(len(self._violations), 'known violation')} written to {name}")
         elif baseline.path is not None:

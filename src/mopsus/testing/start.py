@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from mopsus import _core
 from mopsus.cli.children import Children, Order, Outbox, count_events
 from mopsus.cli.failure import render_error
 from mopsus.cli.specs import load_specs
 from mopsus.contracts import Switches, catalogue, read_settings
 from mopsus.events.weave.api import weave
-from mopsus.model import Fault, Faults, MopsusError, Verdict
+from mopsus.model import Fault, Faults, MopsusError, Spec, Verdict
 from mopsus.model.verdict import HISTORY
+from mopsus.monitor import Monitor
 from mopsus.report.baseline import read_baseline
 from mopsus.report.output import Output
 from mopsus.testing.asserts import weave_test_modules
@@ -42,7 +44,8 @@ def start(config: pytest.Config, files: Sequence[str], contracts: str | None) ->
         compiled, warnings = load_specs(paths)
         switches = Switches(read_settings(config.rootpath), lambda: {*catalogue(), *compiled})
         watch = Watch(Known(compiled.values()), switches, warnings)
-        watch.begin(partial(_Woven, config, paths, compiled, contracts))
+        expected = getattr(config.known_args_namespace, "mopsus_expected", "note")
+        watch.begin(partial(_Woven, config, paths, compiled, contracts), notes_expected=expected == "note")
     except MopsusError as error:
         raise pytest.UsageError(render_error(error)) from error
     config.add_cleanup(watch.close)
@@ -100,7 +103,15 @@ def _renderer(name: str) -> Callable[..., str]:
 
 
 class _Undecided(weave):
-    """Which verdicts are switched off is decided where those of all processes come together."""
+    """Events have the number of their test. Which verdicts are switched off is decided where those of all processes
+    come together."""
+
+    part: _core.Part
+
+    def _monitor(self, spec: Spec | CompiledSpec, *, trusted: bool = True) -> Monitor:
+        monitor = super()._monitor(spec, trusted=trusted)
+        monitor.number_by(self.part)
+        return monitor
 
     def _decide(self, verdict: Verdict) -> None:
         self._on_verdict(verdict)
@@ -115,6 +126,7 @@ class _Woven:
         paths: Sequence[Path],
         compiled: dict[str, CompiledSpec],
         contracts: str | None,
+        part: _core.Part,
         on_verdict: Callable[[Verdict], object],
     ) -> None:
         self._on_verdict = on_verdict
@@ -122,7 +134,9 @@ class _Woven:
         self._faults_elsewhere = Faults()
         self._program = _Undecided(
             *compiled.values(), contracts=contracts, on_verdict=lambda verdict: self._on_verdict(verdict)
-        ).start()
+        )
+        self._program.part = part
+        self._program.start()
         self._leave_test_modules = weave_test_modules(config)
         order = Order([str(path.absolute()) for path in paths], HISTORY, contracts=contracts)
         self._children = Children(order, self._forked, lambda: count_events(self._program.monitors.values()))

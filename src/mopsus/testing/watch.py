@@ -1,27 +1,38 @@
-"""Where tests run: verdicts as they come, which test caused them, and its failure.
+"""Where tests run: verdicts as they come, the test that each belongs to, and its failure.
 
 What came while a test was set up or run goes with the report of its call, what came at its teardown with the report of
-that; anything else belongs to the session.
+that; anything else goes with whatever report comes next, or with the end of the session.
 """
 
 from __future__ import annotations
 
+import gc
 import threading
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from types import TracebackType
+from typing import Any, Protocol, TypeAlias
 
 import msgspec
 import pytest
 
+from mopsus import _core
 from mopsus.contracts import Switches
-from mopsus.model import Diagnostic, Fault, Verdict
+from mopsus.model import Diagnostic, Fault, Severity, Verdict
+from mopsus.testing.expected import Expectations, Point, points_of, running_point
 from mopsus.testing.known import Known
+from mopsus.testing.owners import Owner, Owners, without_numbers
 from mopsus.testing.wire import Seen, pack
 from mopsus.verdict import Groups, plain_text
 from mopsus.verdict.wire import pack_fault
 
 KEY = "mopsus"
 """Under which verdicts travel: an attribute of test reports, an entry of what a worker sends at its end."""
+EXPECTED = "The test expects the exception."
+"""The remark on a finding that is therefore a note."""
+MOST_RAISED = 1000
+"""So many are kept back until it is known what a test has expected; of more, it is not."""
 
 Counts = Mapping[str, Mapping[str, int]]
 """By spec, what was counted."""
@@ -41,6 +52,10 @@ class Weaver(Protocol):
         """Take everything back that was woven; gives what was counted."""
 
 
+Weave: TypeAlias = "Callable[[_core.Part, Callable[[Verdict], object]], Weaver]"
+"""Begins to send events: where their numbers come from, and where verdicts go."""
+
+
 class Watch:
     """The plugin of a process that runs tests."""
 
@@ -50,32 +65,44 @@ class Watch:
         """What there is to say about the specs."""
         self._switches = switches
         self._lock = threading.RLock()  # a verdict may come in the middle of another, when an object dies
+        self._owners = Owners()
         self._groups = Groups()
-        self._session: list[Seen] = []
+        """Of the test that is running."""
+        self._due = Groups()
+        """Those of them that it has not been failed for."""
+        self._late: dict[str, Groups] = {}
+        """By test, what came when it was not running."""
+        self._raised: list[tuple[Point | None, Verdict, Owner]] = []
+        """What came while a test waits for an exception: maybe about that."""
+        self._expectations = Expectations(self._met, self._settle)
         self._weaver: Weaver | None = None
         self._fails: Callable[[Verdict], bool] | None = None
 
-    def begin(self, weave: Callable[[Callable[[Verdict], object]], Weaver]) -> None:
-        """Weave. From now on verdicts are taken."""
-        self._weaver = weave(self._add)
+    def begin(self, weave: Weave, *, notes_expected: bool) -> None:
+        """Weave. From now on verdicts are taken. `notes_expected`: what a test expects is a note, whatever it was."""
+        self._weaver = weave(self._owners.part, self._add)
+        if notes_expected:
+            self._expectations.start()
 
     def fail_if(self, fails: Callable[[Verdict], bool]) -> None:
         """Let a test fail if a verdict that it causes is one of those."""
         self._fails = fails
 
     def end(self) -> dict[str, Any]:
-        """Stop, if that has not been done, and give what the session has caused, as plain data."""
-        self._session += self._take()
+        """Stop, if that has not been done, and give what belongs to no report, as plain data."""
         counts: Counts = {}
         faults: list[dict[str, Any]] = []
         if self._weaver is not None:
+            # What nobody can reach any more has come to its end, whether or not the collector has seen it.
+            gc.collect()
+            self._gather()
             weaver, self._weaver = self._weaver, None
             counts = weaver.stop()
-            faults = [pack_fault(fault) for fault in weaver.faults]
-        self._session += self._take()
-        seen, self._session = self._session, []
+            faults = [pack_fault(replace(fault, row=None)) for fault in weaver.faults]  # a number of a test is no row
+            self._expectations.stop()
+            self._settle()
         return {
-            "seen": pack(seen),
+            "seen": pack(self._take()),
             "counts": {name: dict(each) for name, each in counts.items()},
             "faults": faults,
             "suppressed": self._switches.suppressed.total(),
@@ -89,20 +116,31 @@ class Watch:
     # ---- hooks of pytest ----
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_protocol(self) -> Generator[None, object, object]:
-        self._session += self._take()
-        result = yield
-        self._session += self._take()
-        return result
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+        self._gather()
+        self._owners.begin(item.nodeid)
+        try:
+            return (yield)
+        finally:
+            self._gather()
+            self._settle()
+            self._owners.end()
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_setup(self) -> Generator[None, None, None]:
+        with self._forgiving():
+            yield
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_call(self) -> Generator[None, None, None]:
-        yield
+        with self._forgiving():
+            yield
         self._fail()
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_teardown(self) -> Generator[None, None, None]:
-        yield
+        with self._forgiving():
+            yield
         self._fail()
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -126,27 +164,83 @@ class Watch:
 
     def _add(self, verdict: Verdict) -> None:
         kept = self._switches(verdict)
-        if kept is not None:
-            with self._lock:
-                self._groups.add(kept)
+        if kept is None:
+            return
+        with self._lock:
+            owner = self._owners.of(kept)
+            kept = without_numbers(kept)
+            if self._expectations.open <= 0 or kept.severity is Severity.NOTE:
+                self._keep(kept, owner)
+                return
+            self._raised.append((running_point(), kept, owner))
+            if len(self._raised) > MOST_RAISED:
+                self._settle()
+
+    def _keep(self, verdict: Verdict, owner: Owner) -> None:
+        if owner.late:
+            self._late.setdefault(owner.test, Groups()).add(verdict)
+            return
+        self._groups.add(verdict)
+        if self._fails is not None and self._fails(verdict):
+            self._due.add(verdict)
+
+    def _met(self, error: BaseException, trace: TracebackType | None) -> None:
+        """A test has expected an exception, and got it."""
+        with self._lock:
+            if not self._raised:
+                return
+            points = set(points_of(error, trace))
+            raised, self._raised = self._raised, []
+            for point, verdict, owner in raised:
+                if point in points:
+                    remarks = (*verdict.remarks, EXPECTED)
+                    self._keep(replace(verdict, severity=Severity.NOTE, remarks=remarks), owner)
+                else:
+                    self._raised.append((point, verdict, owner))
+
+    def _settle(self) -> None:
+        """Nothing more will be known of exceptions."""
+        with self._lock:
+            raised, self._raised = self._raised, []
+            for _, verdict, owner in raised:
+                self._keep(verdict, owner)
 
     def _gather(self) -> None:
         for verdict in self._weaver.elsewhere() if self._weaver is not None else ():
-            self._add(verdict)
+            kept = self._switches(verdict)
+            if kept is not None:
+                with self._lock:
+                    self._keep(without_numbers(kept), self._owners.of_process(kept))
 
     def _take(self) -> list[Seen]:
         self._gather()
         with self._lock:
             groups, self._groups = self._groups, Groups()
-        return [Seen(tuple(group.examples), group.count) for group in groups]
+            late, self._late = self._late, {}
+        return [
+            *(Seen(tuple(group.examples), group.count) for group in groups),
+            *(Seen(tuple(group.examples), group.count, test) for test, each in late.items() for group in each),
+        ]
+
+    # ---- failures ----
+
+    @contextmanager
+    def _forgiving(self) -> Iterator[None]:
+        """A test that ends this part of it by itself, be it with a failure, is not failed for what it has caused."""
+        try:
+            yield
+        except BaseException:
+            self._settle()
+            with self._lock:
+                self._due = Groups()
+            raise
 
     def _fail(self) -> None:
-        if self._fails is None:
-            return
         self._gather()
+        self._settle()
         with self._lock:
-            found = [group.examples[0] for group in self._groups]
-        failing = [verdict for verdict in found if self._fails(verdict)]
+            due, self._due = self._due, Groups()
+        failing = [group.examples[0] for group in due]
         for verdict in failing:
             self.known.learn(verdict.spec)
         told = [plain_text(self.known.options.explain(verdict)) for verdict in failing]

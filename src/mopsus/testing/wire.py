@@ -19,13 +19,18 @@ class Seen:
 
     examples: tuple[Verdict, ...]
     count: int
+    late: str | None = None
+    """The test to which it belongs, if it came when that was not running; empty: to none."""
 
 
 def pack(seen: Iterable[Seen]) -> list[dict[str, Any]]:
     """As plain data. A value of a type of its own arrives as its `repr`."""
-    return [{"count": each.count, "examples": [pack_verdict(verdict) for verdict in each.examples]} for each in seen]
+    return [
+        {"count": each.count, "late": each.late, "examples": [pack_verdict(verdict) for verdict in each.examples]}
+        for each in seen
+    ]
 
 
 def unpack(data: Iterable[Mapping[str, Any]]) -> list[Seen]:
     """What `pack` was given."""
-    return [Seen(tuple(map(unpack_verdict, each["examples"])), each["count"]) for each in data]
+    return [Seen(tuple(map(unpack_verdict, each["examples"])), each["count"], each["late"]) for each in data]

@@ -26,8 +26,9 @@ class GroupKey(NamedTuple):
     """What the verdicts of a group share.
 
     `place` is the location in the program or, for a trace without locations, its source;
-    `shape` is empty in the first case and else the events of the witness, each once. A tuple, because
-    one is built and hashed for every verdict.
+    `shape` is empty in the first case and else the events of the witness, each once. What a test expects is less
+    severe than the same elsewhere, so severity is part of it. A tuple, because one is built and hashed for every
+    verdict.
     """
 
     spec: str
@@ -35,6 +36,7 @@ class GroupKey(NamedTuple):
     category: str
     place: str = ""
     shape: tuple[str, ...] = ()
+    severity: Severity = Severity.ERROR
 
 
 @dataclass(slots=True)
@@ -78,7 +80,7 @@ class Groups:
         group = self._groups.get(key)
         if group is None:
             if len(self._groups) >= self._limit:
-                key = GroupKey(verdict.spec, verdict.property, verdict.category, OTHER_PLACE)
+                key = key._replace(place=OTHER_PLACE, shape=())
             group = self._groups.setdefault(key, Group(key, verdict.severity))
         group.count += times
         if len(group.examples) < self._examples:
@@ -106,7 +108,7 @@ def group_key(verdict: Verdict) -> GroupKey:
     """The finding that a verdict belongs to."""
     place, in_trace = position(verdict.location, verdict.row)
     events = shape([item.event for item in verdict.witness]) if in_trace else ()
-    return GroupKey(verdict.spec, verdict.property, verdict.category, place[:KEPT_TEXT], events)
+    return GroupKey(verdict.spec, verdict.property, verdict.category, place[:KEPT_TEXT], events, verdict.severity)
 
 
 def shape(events: Iterable[str]) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import importlib.util
 import os
 import sys
@@ -71,6 +72,7 @@ def launch(program: Program, watcher: Watcher) -> Ended:
             with _ExitFunctions() as exits:
                 ended = _end(_execute(module, path, code, watcher), exits)
         finally:
+            gc.collect()  # what nobody can reach any more has come to its end, whether or not the collector has seen it
             watcher.stop(ended=True)
         return ended
     finally:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import builtins
 import functools
+import gc
 import logging
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import chain
 from threading import RLock
@@ -233,6 +234,7 @@ class Weaver:
             # Before it is loaded in full a module may use its classes; the main program always does.
             told = Tap("", "class", Moment.RETURNING, self._class_made, (Source(From.RESULT),), (None,))
             self._placements.put([Advised(builtins, "__build_class__", (told,))])
+            gc.callbacks.append(_core.collector)
             self._listen()
 
     @_unobserved
@@ -245,6 +247,9 @@ class Weaver:
             if ended:
                 ends.end_program(self._cuts, self.resolver)
             hook.remove()
+            with suppress(ValueError):  # the program may have cleared the list
+                gc.callbacks.remove(_core.collector)
+            _core.collector("stop", {})
             self._placements.undo()
             self._placed = bare.WeaklyById()
 
