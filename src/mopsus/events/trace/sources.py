@@ -96,6 +96,8 @@ def _matches(pattern: str) -> list[Source]:
 
 
 def _near_miss(path: Path) -> str:
+    if path.is_symlink():
+        return f"it is a link to `{os.readlink(path)}`, which is not there or leads back to it"
     try:
         names = os.listdir(path.parent)
     except OSError:
