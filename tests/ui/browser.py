@@ -26,6 +26,8 @@ _POLL = """new Promise((resolve) => {
   look();
 })"""
 
+_LEFT = "Inspected target navigated or closed"
+
 
 @contextmanager
 def chromium(profile):
@@ -75,11 +77,21 @@ class Tab:
     def open(self, address):
         assert "errorText" not in self._call("Page.navigate", url=address)
 
+    def history(self):
+        """The addresses to which the browser could go back."""
+        return [each["url"] for each in self._call("Page.getNavigationHistory")["entries"]]
+
     def value(self, expression):
         """The value of an expression in the page, as soon as it is one that counts as true."""
-        answer = self._call("Runtime.evaluate", expression=_POLL % expression, awaitPromise=True, returnByValue=True)
-        assert "exceptionDetails" not in answer, answer
-        return answer["result"]["value"]
+        found = None
+        while found is None:
+            answer = self._ask("Runtime.evaluate", expression=_POLL % expression, awaitPromise=True, returnByValue=True)
+            if answer.get("error", {}).get("message") == _LEFT:
+                continue  # the page has led to another one meanwhile
+            assert "error" not in answer, answer
+            found = answer["result"]
+        assert "exceptionDetails" not in found, found
+        return found["result"]["value"]
 
     def now(self, expression):
         """The value of an expression in the page as it is."""
@@ -112,6 +124,11 @@ class Tab:
         path.write_bytes(base64.b64decode(self._call("Page.captureScreenshot", format="png")["data"]))
 
     def _call(self, method, **parameters):
+        answer = self._ask(method, **parameters)
+        assert "error" not in answer, (method, answer["error"])
+        return answer["result"]
+
+    def _ask(self, method, **parameters):
         self._number += 1
         message = {"id": self._number, "method": method, "params": parameters}
         if self._session:
@@ -121,8 +138,7 @@ class Tab:
         while True:
             answer = self._read(end, message)
             if answer.get("id") == self._number:
-                assert "error" not in answer, (method, answer["error"])
-                return answer["result"]
+                return answer
             self._hear(answer)
 
     def _hear(self, event):

@@ -162,9 +162,22 @@ def test_nothing_is_loaded_from_elsewhere(page, address):
 
 def test_the_token_is_not_left_in_the_address(page, address):
     assert page.now("location.href") == address.partition("?")[0]
+    assert "token" not in str(page.history())
 
 
-@pytest.mark.parametrize("path", ["", "?token=wrong", "_nicegui_ws/socket.io/?EIO=4&transport=polling"])
+def test_the_page_comes_back_when_it_is_loaded_anew(page, address):
+    page.open(address.partition("?")[0])
+    shows(page, "Round 0 of 6")
+
+
+def test_who_has_no_token_sees_a_doorstep(address):
+    with urllib.request.urlopen(address.partition("?")[0]) as answer:
+        text = answer.read().decode()
+    assert "Round" not in text
+    assert address.partition("=")[2] not in text
+
+
+@pytest.mark.parametrize("path", ["other", "?token=wrong", "_nicegui_ws/socket.io/?EIO=4&transport=polling"])
 def test_who_has_no_token_sees_nothing(address, path):
     with pytest.raises(urllib.error.HTTPError) as caught:
         urllib.request.urlopen(address.partition("?")[0] + path)

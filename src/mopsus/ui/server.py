@@ -6,7 +6,7 @@ import secrets
 import socket
 from collections.abc import Callable
 
-from mopsus.ui.guard import PARAMETER, Guard
+from mopsus.ui.guard import PARAMETER, TAKE_TOKEN, Guard
 from mopsus.ui.messages import PageError
 
 HOST = "127.0.0.1"
@@ -21,7 +21,7 @@ def serve(page: Callable[[], None], *, title: str, port: int = 0, ready: Callabl
     try:
         import uvicorn
         from fastapi import FastAPI
-        from nicegui import ui
+        from nicegui import core, ui
     except ImportError as error:
         raise PageError(
             f"a page in the browser needs the package '{error.name}'", hint="pip install 'mopsus[ui]'"
@@ -30,8 +30,14 @@ def serve(page: Callable[[], None], *, title: str, port: int = 0, ready: Callabl
     port = door.getsockname()[1]
     token = secrets.token_urlsafe(24)
     application = FastAPI(openapi_url=None)
-    ui.run_with(application, root=page, title=f"{title} · Mopsus", dark=None, show_welcome_message=False)
-    guarded = Guard(application, token, port)
+
+    def root() -> None:
+        ui.add_head_html(TAKE_TOKEN)
+        page()
+
+    ui.run_with(application, root=root, title=f"{title} · Mopsus", dark=None, show_welcome_message=False)
+    core.app.config.socket_io_js_query_params[PARAMETER] = token
+    guarded = Guard(application, token, HOST, port)
 
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
