@@ -114,7 +114,7 @@ PyType_Slot slots[] = {
     {Py_tp_traverse, slot(traverse)},
     {Py_tp_clear, slot(clear)},
     {Py_tp_methods, methods},
-    {Py_tp_doc, const_cast<char*>("Stands for a descriptor of data and serves the taps on it.")},
+    {Py_tp_getset, stand_in_attributes},
     {0, nullptr},
 };
 

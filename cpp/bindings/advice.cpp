@@ -253,7 +253,7 @@ bool make_types(PyObject* module) {
         {Py_tp_traverse, slot(traverse)},
         {Py_tp_clear, slot(clear)},
         {Py_tp_members, members},
-        {Py_tp_doc, const_cast<char*>("Stands for a callable and serves the taps on it.")},
+        {Py_tp_getset, stand_in_attributes},
         {0, nullptr},
     };
     PyType_Spec spec = {"mopsus._core.Advice", sizeof(Advice), 0, kFlags | Py_TPFLAGS_BASETYPE, slots};
@@ -264,6 +264,7 @@ bool make_types(PyObject* module) {
         {Py_tp_dealloc, slot(dealloc)},
         {Py_tp_traverse, slot(traverse)},
         {Py_tp_clear, slot(clear)},
+        {Py_tp_getset, stand_in_attributes},
         {0, nullptr},
     };
     PyType_Spec binding_spec = {"mopsus._core.BindingAdvice", sizeof(Advice), 0, kFlags | Py_TPFLAGS_METHOD_DESCRIPTOR, binding_slots};

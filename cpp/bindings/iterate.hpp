@@ -110,6 +110,7 @@ PyObject* unpacking(Site* site, PyObject* value, const char* shape);
 // The shape of targets that a site is about.
 const char* shape_of(const Site* site);
 
+bool is_site(PyObject* object);
 inline Site* as_site(PyObject* object) { return reinterpret_cast<Site*>(object); }
 
 // Kinds of sites, each list ended by one without a name.

@@ -21,6 +21,7 @@
 #include "log.hpp"
 #include "machines.hpp"
 #include "mail.hpp"
+#include "mainprogram.hpp"
 #include "mopsus/archive.hpp"
 #include "moment.hpp"
 #include "monitor.hpp"
@@ -30,6 +31,7 @@
 #include "noted.hpp"
 #include "replay.hpp"
 #include "symbolic.hpp"
+#include "twins.hpp"
 
 namespace nb = nanobind;
 using namespace mopsus;
@@ -398,7 +400,7 @@ NB_MODULE(_core, module) {
     nb::set_leak_warnings(false);
     if (!prepare_conversion() || !prepare_terms() || !prepare_watching()) raise_python();
     for (const auto prepare : {prepare_emitters, prepare_classes, prepare_stand_ins, prepare_advice, prepare_accessors, prepare_sites,
-                               prepare_components, prepare_mail, prepare_carried, prepare_gates, prepare_moments})
+                               prepare_twins, prepare_main, prepare_components, prepare_mail, prepare_carried, prepare_gates, prepare_moments})
         if (!prepare(module.ptr())) raise_python();
     module.def(
         "use_errors",

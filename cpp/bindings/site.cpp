@@ -152,6 +152,8 @@ PyType_Spec spec = {"mopsus._core.Site", sizeof(Site), 0,
 
 }  // namespace
 
+bool is_site(PyObject* object) { return Py_TYPE(object) == site_type; }
+
 bool prepare_sites(PyObject* module) {
     for (auto prepare : {prepare_iteration, prepare_steps, prepare_asynchronous, prepare_operators, prepare_exceptions, prepare_waiting})
         if (!prepare()) return false;

@@ -35,11 +35,27 @@ PyObject* bare(PyObject* object) { return is_stand_in(object) ? original_of(obje
 
 PyObject* compare(PyObject* left, PyObject* right, int how) { return PyObject_RichCompare(bare(left), bare(right), how); }
 
-// Functions are pickled by their names, and so is what stands for one.
+// What the name stands for that an object says to have: whether it is this one.
+bool is_found(PyObject* object, PyObject* name) {
+    const Owned module_name(PyObject_GetAttrString(object, "__module__"));
+    const Owned dot(PyUnicode_FromString("."));
+    const Owned parts(dot ? PyUnicode_Split(name, dot.get(), -1) : nullptr);
+    Owned found(module_name && parts ? Py_XNewRef(PyDict_GetItemWithError(PyImport_GetModuleDict(), module_name.get())) : nullptr);
+    for (Py_ssize_t k = 0; found && k < PyList_GET_SIZE(parts.get()); ++k) found = Owned(PyObject_GetAttr(found.get(), PyList_GET_ITEM(parts.get(), k)));
+    PyErr_Clear();
+    return found.get() == object;
+}
+
+// What is pickled by its name is so still, if it is found there. Of what a pickler must know by its type, such as a
+// property, it pickles the original.
 PyObject* reduce(PyObject* object, PyObject* protocol) {
     PyObject* original = original_of(object);
-    if (PyFunction_Check(original)) return PyObject_GetAttrString(original, "__qualname__");
-    return PyObject_CallMethod(original, "__reduce_ex__", "O", protocol);
+    const Owned reduced(PyFunction_Check(original) ? PyObject_GetAttrString(original, "__qualname__") : PyObject_CallMethod(original, "__reduce_ex__", "O", protocol));
+    if (reduced && (!PyUnicode_Check(reduced.get()) || is_found(object, reduced.get()))) return Py_NewRef(reduced.get());
+    PyErr_Clear();
+    const Owned module(PyImport_ImportModule("operator"));
+    const Owned item(module ? PyObject_GetAttrString(module.get(), "getitem") : nullptr);
+    return item ? Py_BuildValue("O((O)i)", item.get(), original, 0) : nullptr;
 }
 
 PyObject* reduce_plainly(PyObject* object, PyObject*) {
@@ -72,6 +88,8 @@ PyMemberDef members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(StandIn, weak_references), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr},
 };
+
+PyObject* documentation(PyObject* object, void*) { return PyObject_GetAttrString(original_of(object), "__doc__"); }
 
 void dealloc(PyObject* object) { end_stand_in(object); }
 
@@ -114,7 +132,7 @@ PyType_Slot slots[] = {
     {Py_tp_richcompare, slot(compare)},
     {Py_tp_members, members},
     {Py_tp_methods, methods},
-    {Py_tp_doc, const_cast<char*>("Stands for an object of the program.")},
+    {Py_tp_getset, stand_in_attributes},
     {0, nullptr},
 };
 
@@ -123,6 +141,11 @@ PyType_Spec spec = {"mopsus._core.StandIn", sizeof(StandIn), 0,
                     slots};
 
 }  // namespace
+
+PyGetSetDef stand_in_attributes[] = {
+    {"__doc__", documentation, nullptr, nullptr, nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr},
+};
 
 bool is_stand_in(PyObject* object) { return PyObject_TypeCheck(object, stand_in_type); }
 

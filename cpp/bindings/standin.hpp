@@ -24,6 +24,9 @@ void begin_stand_in(StandIn* self, PyObject* original, PyObject* before, PyObjec
 int traverse_stand_in(PyObject* self, visitproc visit, void* arg);
 void end_stand_in(PyObject* self);
 
+// What every such type has of its own, as all types have it: `__doc__`.
+extern PyGetSetDef stand_in_attributes[];
+
 // Adds the base of all such types, and what is asked of one: it has no attributes of its own that a program could
 // stumble over.
 bool prepare_stand_ins(PyObject* module);

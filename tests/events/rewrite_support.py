@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import gc
 import io
@@ -12,8 +11,9 @@ import traceback
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from mopsus.events.weave.compiling import compile_beside
 from mopsus.events.weave.joinpoints import From, Moment, Operation, Rewrite, Source, Tap
-from mopsus.events.weave.rewrite import Plan, rewrite
+from mopsus.events.weave.rewrite import Plan
 from mopsus.events.weave.sites import SITES
 
 Event = tuple[Any, ...]
@@ -42,11 +42,10 @@ def everything(log: list[Event], operations: Iterable[Operation] = Operation) ->
 
 def woven(source: str, rewrites: tuple[Rewrite, ...], module: str, filename: str) -> Any:
     """The code of a program, rewritten."""
-    tree = ast.parse(source, filename)
-    places = rewrite(tree, Plan.of(rewrites), module)
-    code = compile(tree, filename, "exec", dont_inherit=True)
-    SITES.need(module, places, code, own=True)
-    return code
+    original = compile(source, filename, "exec", dont_inherit=True)
+    made = compile_beside(original, source.encode(), filename, Plan.of(rewrites)).rewritten
+    assert made is not None
+    return SITES.bind(module, made, own=True) or original
 
 
 def shown(code: Any, source: str, module: str, filename: str) -> str:

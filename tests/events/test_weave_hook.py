@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import inspect
 import subprocess
@@ -11,12 +12,13 @@ import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from textwrap import dedent
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 import pytest
 from rewrite_support import Event, everything, tap
 
+from mopsus._core import Site
 from mopsus.events.weave.cache import CodeCache
 from mopsus.events.weave.hook import Hook
 from mopsus.events.weave.joinpoints import From, Moment, Operation, Rewrite
@@ -123,7 +125,9 @@ def test_a_woven_module_looks_like_any_other(project: Any, hooks: Any) -> None:
     del sys.modules["hook_c"]
     hooks(Weaving(iteration([])))
     woven = importlib.import_module("hook_c")
-    assert woven.f.__code__ != plain.f.__code__
+    assert _refers_to_sites(vars(woven))
+    assert not _refers_to_sites(vars(plain))
+    assert woven.f.__code__ == plain.f.__code__
     assert shown == (
         sorted(vars(woven)),
         woven.__doc__,
@@ -205,7 +209,7 @@ def test_expressions_too_deep_for_the_compiler_are_left_alone(project: Any, hook
     path = project("hook_g.py", "for x in [1]: pass\ny = " + "+".join(["1"] * 2000))
     hook = hooks(Weaving(iteration([])))
     assert importlib.import_module("hook_g").y == 2000
-    assert hook.too_deep in ([path], [])  # how deep that is differs between versions of Python
+    assert hook.left_alone in ([path], [])  # how deep that is differs between versions of Python
 
 
 def test_functions_of_the_main_program_are_told_when_defined(project: Any, hooks: Any) -> None:
@@ -227,8 +231,10 @@ def test_all_operations_can_be_asked_for(project: Any, hooks: Any) -> None:
 
 
 def _refers_to_sites(namespace: dict[str, Any]) -> bool:
-    codes = [value.__code__ for value in namespace.values() if hasattr(value, "__code__")]
-    return any("__mopsus_" in name for code in codes for name in code.co_names)
+    functions = [value for value in namespace.values() if hasattr(value, "__code__")]
+    # What a function really runs is not what `__code__` says.
+    codes = [each for function in functions for each in gc.get_referents(function) if isinstance(each, CodeType)]
+    return any(isinstance(constant, Site) for code in codes for constant in code.co_consts)
 
 
 # ---- the cache of rewritten code ----
@@ -262,7 +268,9 @@ def test_rewritten_code_is_kept(project: Any, hooks: Any, cache: Path, monkeypat
 
 
 @pytest.mark.parametrize("damage", ["cut", "flipped", "empty", "other text"])
-def test_damaged_caches_are_ignored(project: Any, hooks: Any, cache: Path, damage: str) -> None:
+def test_damaged_caches_are_ignored(
+    project: Any, hooks: Any, cache: Path, monkeypatch: pytest.MonkeyPatch, damage: str
+) -> None:
     project("hook_j.py", LOOP)
     log: list[Event] = []
     hooks(Weaving(iteration(log)))
@@ -280,7 +288,8 @@ def test_damaged_caches_are_ignored(project: Any, hooks: Any, cache: Path, damag
     )
     assert again("hook_j").f([1]) == [2]
     assert log == [("next", 1)]
-    assert file.read_bytes() == data
+    monkeypatch.setattr("ast.parse", None)  # it has been written once more
+    assert again("hook_j").f([1]) == [2]
 
 
 def test_a_changed_source_or_plan_is_rewritten_anew(project: Any, hooks: Any, cache: Path) -> None:

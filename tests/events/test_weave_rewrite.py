@@ -10,6 +10,7 @@ from rewrite_support import compare, everything, names
 
 from mopsus.events.weave.joinpoints import Operation
 from mopsus.events.weave.rewrite import Plan, rewrite
+from mopsus.events.weave.sites import Place
 
 ITERATION = (Operation.ITER, Operation.NEXT)
 
@@ -348,7 +349,7 @@ def test_failures_look_as_before(name: str) -> None:
 def test_what_is_not_asked_for_is_not_touched() -> None:
     source = "for x in y:\n    a.b = c[d]\n    with e: raise f\n"
     tree = ast.parse(source)
-    assert not rewrite(tree, Plan({Operation.AWAIT: frozenset()}), "m")
+    assert not rewrite(tree, Plan({Operation.AWAIT: frozenset()}))
     assert ast.dump(tree, include_attributes=True) == ast.dump(ast.parse(source), include_attributes=True)
 
 
@@ -360,6 +361,9 @@ def test_events_of_a_loop() -> None:
 def test_definitions_are_decorated_innermost() -> None:
     source = "@a\ndef f(): pass\nif 1:\n    class C:\n        def f(self): pass\n"
     tree = ast.parse(source)
-    rewrite(tree, Plan(definitions=frozenset({"f"})), "m")
-    assert ast.unparse(tree).count("__mopsus_defined__") == 1
-    assert ast.unparse(tree).startswith("@a\n@__mopsus_defined__\ndef f")
+    assert rewrite(tree, Plan(definitions=frozenset({"f"}))) == (Place("defined"),)
+    chosen = ast.unparse(tree.body[0]).splitlines()
+    assert chosen[0] == "@a"
+    assert chosen[1] != ""
+    assert chosen[2:] == ["def f():", "    pass"]
+    assert ast.unparse(tree.body[1]) == ast.unparse(ast.parse(source).body[1])

@@ -189,7 +189,7 @@ def coroutine_signature(coroutine: object) -> Function:
 def _is_method_of(code: CodeType, first: object) -> bool:
     cls = first if isinstance(first, type) else type(first)
     found = getattr(cls, code.co_name, None)
-    return getattr(getattr(found, "__func__", found), "__code__", None) is code
+    return getattr(getattr(found, "__func__", found), "__code__", None) == code
 
 
 def module_name(name: str | None) -> str:

@@ -12,16 +12,9 @@ import hashlib
 import marshal
 import sys
 from pathlib import Path
-from types import CodeType
-from typing import TypeAlias
 
-from mopsus.events.weave.sites import Place
+from mopsus.events.weave.sites import NOTHING, Place, Rewritten
 from mopsus.kept import KeptFolder
-
-Rewritten: TypeAlias = tuple[frozenset[Place], CodeType | None]
-"""The sites that code refers to, and the code; None: there is nothing to rewrite."""
-
-_NOTHING: Rewritten = (frozenset(), None)
 
 
 class CodeCache:
@@ -35,20 +28,21 @@ class CodeCache:
         name = _name(path, plan)
         data = self._kept.read(name)
         if data is None:
-            return _NOTHING if self._kept.linked(name) == _stamp(mtime, size) else None
+            return NOTHING if self._kept.linked(name) == _stamp(mtime, size) else None
         try:
-            stamp, places, code = marshal.loads(data)
+            stamp, places, code, original = marshal.loads(data)
         except (ValueError, EOFError, TypeError):
             return None
-        return (frozenset(map(Place._make, places)), code) if stamp == _stamp(mtime, size) else None
+        return Rewritten(tuple(map(Place._make, places)), code, original) if stamp == _stamp(mtime, size) else None
 
     def store(self, path: str, plan: str, mtime: int, size: int, made: Rewritten) -> None:
-        """Keep code, unless Python was told to keep none."""
-        name, stamp, (places, code) = _name(path, plan), _stamp(mtime, size), made
-        if code is None:
+        """Keep code that has not been bound, unless Python was told to keep none."""
+        name, stamp = _name(path, plan), _stamp(mtime, size)
+        if made is NOTHING:
             self._kept.link(name, stamp)
         else:
-            self._kept.write(name, marshal.dumps((stamp, [tuple(place) for place in sorted(places)], code)))
+            places = [tuple(place) for place in made.places]
+            self._kept.write(name, marshal.dumps((stamp, places, made.code, made.original)))
 
 
 def _name(path: str, plan: str) -> str:

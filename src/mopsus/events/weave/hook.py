@@ -6,30 +6,26 @@ original.
 
 from __future__ import annotations
 
-import ast
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from importlib.machinery import BuiltinImporter, FrozenImporter, ModuleSpec, PathFinder, SourceFileLoader
 from types import CodeType, FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from mopsus import _core
-from mopsus.events.weave.cache import CodeCache, Rewritten
+from mopsus.events.weave.cache import CodeCache
+from mopsus.events.weave.compiling import Compiled, Prepare, compile_beside, compile_prepared
 from mopsus.events.weave.exceptions import EXCEPTIONS
 from mopsus.events.weave.joinpoints import Operation, Weaving
 from mopsus.events.weave.origin import is_ours, is_own
-from mopsus.events.weave.rewrite import ITERTOOLS, MAKERS, Plan, rewrite
-from mopsus.events.weave.sites import SITES, concerns
-from mopsus.syntax import syntax_tree
+from mopsus.events.weave.rewrite import ITERTOOLS, MAKERS, Plan
+from mopsus.events.weave.sites import NOTHING, SITES, concerns
 
 if TYPE_CHECKING:
     from importlib.abc import Loader  # which loads much that nobody needs
-
-Prepare: TypeAlias = "Callable[[ast.Module, bytes], object]"
-"""Changes the syntax tree of a source."""
 
 
 class Hook:
@@ -39,8 +35,8 @@ class Hook:
         self.weaving = weaving
         self.rewrites = weaving.rewrites
         self._defined = weaving.defined
-        self.too_deep: list[str] = []
-        """Files that could not be rewritten, because an expression is deeper than Python's own compiler takes."""
+        self.left_alone: list[str] = []
+        """Files that could not be rewritten: mostly because an expression is deeper than Python's compiler takes."""
         self.hears = False
         """The interpreter tells of exceptions; no code is rewritten for them."""
 
@@ -71,9 +67,10 @@ class Hook:
         """The code of a main program, where functions and classes are told of as soon as they are defined."""
         definitions = frozenset(name for hook in _FINDER.hooks for name in hook.weaving.definitions)
         plan = _FINDER.plan("__main__", definitions, own=True)
-        made = _FINDER.compile(source, path, "__main__", plan) if plan and _candidate(source, plan) else None
-        SITES.need("__main__", *(made or (frozenset(), None)), own=True)
-        return (made and made[1]) or compile(source, path, "exec", dont_inherit=True)
+        original = compile(source, path, "exec", dont_inherit=True)
+        if not plan or not _candidate(source, plan):
+            return original
+        return _FINDER.bind("__main__", path, compile_beside(original, source, path, plan), own=True)
 
 
 _PYTHONS_OWN = (BuiltinImporter, FrozenImporter, PathFinder)
@@ -128,33 +125,37 @@ class _Finder:
         stamp = int(found["mtime"] * 1e6), int(found["size"])
         key = plan.key(module) + how
         made = self.cache.load(path, key, *stamp)
-        if made is None:
-            source = loader.get_data(path)
-            made = (
-                self.compile(source, path, module, plan, prepare) if _candidate(source, plan) else (frozenset(), None)
-            )
-            if made is None:
-                return None
-            self.cache.store(path, key, *stamp, made)
-        SITES.need(module, *made, own=own)
-        return made[1]
-
-    def compile(
-        self, source: bytes, path: str, module: str, plan: Plan, prepare: Prepare | None = None
-    ) -> Rewritten | None:
-        """Rewrite and compile a source; None if that cannot be done."""
+        if made is not None:
+            return SITES.bind(module, made, own=own)
+        source = loader.get_data(path)
+        if not _candidate(source, plan):
+            self.cache.store(path, key, *stamp, NOTHING)
+            return None
         try:
-            tree = syntax_tree(source, path)
             if prepare is not None:
-                prepare(tree, source)
-            places = rewrite(tree, plan, module)
-            return places, compile(tree, path, "exec", dont_inherit=True)
-        except RecursionError:
+                compiled = compile_prepared(source, path, plan, prepare)
+            else:
+                compiled = compile_beside(_get_code(loader, module), source, path, plan)
+        except (SyntaxError, ValueError, RecursionError):
+            return None  # who compiles it as it is will complain
+        if compiled.rewritten is not None:
+            self.cache.store(path, key, *stamp, compiled.rewritten)
+        return self.bind(module, path, compiled, own=own)
+
+    def bind(self, module: str, path: str, compiled: Compiled, *, own: bool) -> CodeType:
+        """What runs of a source that was just compiled."""
+        if compiled.rewritten is None:
             for hook in self.hooks:
-                hook.too_deep.append(path)
-        except (SyntaxError, ValueError):
-            pass  # whoever compiles it as it is will complain
-        return None
+                hook.left_alone.append(path)
+            return compiled.original
+        return SITES.bind(module, compiled.rewritten, own=own) or compiled.original
+
+
+def _get_code(loader: SourceFileLoader, module: str) -> CodeType:
+    """The code of a module as Python gets and keeps it."""
+    code = loader.get_code(module)
+    assert code is not None
+    return code
 
 
 _FINDER = _Finder()

@@ -14,11 +14,13 @@ from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import CodeType, ModuleType
 from typing import Any, Protocol, TypeVar
 
+from mopsus import _core
 from mopsus.model import MopsusError
 
 F = TypeVar("F", bound=Callable[..., object])
 
 FAILED, INTERRUPTED = 1, 130
+_CALLS_OF_RUNPY = 2 if sys.version_info >= (3, 12) else 3
 
 
 class LaunchError(MopsusError):
@@ -85,7 +87,8 @@ def _execute(module: ModuleType, path: str, code: CodeType | None, watcher: Watc
         if code is None:
             with open(path, "rb") as file:  # not by pathlib: what that does would count as the program's doing
                 code = watcher.main_code(file.read(), path)
-        exec(code, vars(module))
+        # Python itself runs modules, folders and archives by functions of `runpy`; nothing of ours counts as a call.
+        _core.run_main(code, vars(module), _CALLS_OF_RUNPY if module.__spec__ is not None else 0)
     except SystemExit as request:
         return Ended(_status(request))
     except KeyboardInterrupt as error:
@@ -193,7 +196,14 @@ def _find(program: Program) -> tuple[ModuleType, str, CodeType | None]:
     sys.path[0] = os.path.dirname(path)
     module = ModuleType("__main__")
     loader = SourceFileLoader("__main__", path)
-    vars(module).update(__file__=path, __loader__=loader, __builtins__=__builtins__, __package__=None, __cached__=None)
+    vars(module).update(
+        __loader__=loader,
+        __annotations__={},
+        __builtins__=__builtins__,
+        __file__=path,
+        __package__=None,
+        __cached__=None,
+    )
     return module, path, None
 
 
@@ -227,6 +237,7 @@ def _main(spec: ModuleSpec, path: str) -> tuple[ModuleType, str, CodeType | None
     vars(module).update(
         __file__=path,
         __loader__=spec.loader,
+        __annotations__={},
         __builtins__=__builtins__,
         __package__=spec.parent,
         __cached__=spec.cached,

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from mopsus.events.weave.joinpoints import Operation, Rewrite
-from mopsus.events.weave.sites import DEFINED, Place, builtin_name
+from mopsus.events.weave.sites import DEFINED, Place, placeholder
 
-REVISION = 4
+REVISION = 5
 """Of the rewriting: code that an earlier one has left in a cache is not used."""
 
 MAKERS = ("map", "filter", "zip", "enumerate", "reversed", "open")
@@ -63,9 +63,9 @@ class Plan:
         return repr((REVISION, module, names, sorted(self.definitions)))
 
 
-def rewrite(tree: ast.Module, plan: Plan, module: str) -> frozenset[Place]:
-    """Change a tree as planned; which sites the code refers to now."""
-    return _Rewriter(plan, module).run(tree)
+def rewrite(tree: ast.Module, plan: Plan) -> tuple[Place, ...]:
+    """Change a tree as planned; which sites the code refers to now, in the order of their numbers."""
+    return _Rewriter(plan).run(tree)
 
 
 class _Scope(NamedTuple):
@@ -95,10 +95,9 @@ class _Found:
 
 
 class _Rewriter:
-    def __init__(self, plan: Plan, module: str) -> None:
+    def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        self._module = module
-        self._used: set[Place] = set()
+        self._numbers: dict[Place, int] = {}
         self._makers = dict(zip(MAKERS, MAKERS, strict=True))
         asked = plan.names.keys()
         self._visitors: dict[type, Callable[[_Found], None]] = {}
@@ -125,7 +124,7 @@ class _Rewriter:
             if not operations.isdisjoint(asked):
                 self._visitors[node] = visit
 
-    def run(self, tree: ast.Module) -> frozenset[Place]:
+    def run(self, tree: ast.Module) -> tuple[Place, ...]:
         found = list(_walk(tree, self._visitors))
         for each in found:
             if isinstance(each.node, _IMPORTS):
@@ -138,15 +137,17 @@ class _Rewriter:
             self._catch(tree)
         if self._plan.definitions:
             self._decorate(tree)
-        return frozenset(self._used)
+        return tuple(self._numbers)
 
     def _asks(self, operation: Operation, name: str = "") -> bool:
         names = self._plan.names.get(operation)
         return names is not None and (not names or name in names)
 
-    def _site(self, place: Place, at: ast.AST) -> ast.Name:
-        self._used.add(place)
-        return ast.copy_location(ast.Name(builtin_name(self._module, place), ast.Load()), at)
+    def _site(self, place: Place, at: ast.AST) -> ast.expr:
+        """A choice that the compiler has made: just the constant would be called, of which it warns."""
+        number = self._numbers.setdefault(place, len(self._numbers))
+        constant = ast.copy_location(ast.Constant(placeholder(number)), at)  # type: ignore[arg-type]  # tuples, too
+        return ast.copy_location(ast.IfExp(constant, constant, constant), at)
 
     def _around(self, place: Place, node: ast.expr, at: ast.AST) -> ast.expr:
         """A call with this argument; `at`: where the interpreter says that the operation is."""
@@ -292,8 +293,9 @@ class _Rewriter:
 
     def _told(self, place: Place, at: ast.stmt | ast.ExceptHandler) -> ast.stmt:
         """A statement of its own, on the line where another begins."""
-        site = self._site(place, at)
-        site.end_lineno, site.end_col_offset = at.lineno, at.col_offset
+        beginning = ast.copy_location(ast.Pass(), at)
+        beginning.end_lineno, beginning.end_col_offset = at.lineno, at.col_offset
+        site = self._site(place, beginning)
         call = ast.copy_location(ast.Call(site, [], []), site)
         return ast.copy_location(ast.Expr(call), site)
 
@@ -346,8 +348,7 @@ class _Rewriter:
                     # A class is told when its decorators are done with it, a function before.
                     outer = isinstance(node, ast.ClassDef)
                     at = node.decorator_list[0] if outer and node.decorator_list else node
-                    decorator = ast.copy_location(ast.Name(DEFINED, ast.Load()), at)
-                    node.decorator_list.insert(0 if outer else len(node.decorator_list), decorator)
+                    node.decorator_list.insert(0 if outer else len(node.decorator_list), self._site(Place(DEFINED), at))
             elif isinstance(node, ast.stmt):
                 pending.extend(child for child in ast.iter_child_nodes(node) if isinstance(child, _BLOCKS))
 

@@ -1,31 +1,29 @@
 """Stage 4: what rewritten code refers to, and which taps are served there.
 
 Code of a module that loops, reads an attribute and so on is rewritten to refer to a *site*: a native object that does
-what was written and serves taps. All places of a module that are alike share one. Sites are built-in names, so that
-the namespace of a module stays as its author left it, and they outlive the weaving: without taps they only do what
-was written.
+what was written and serves taps. All places of a module that are alike share one. Sites are constants of the code, so
+that no namespace has a name that its author did not put there. They outlive the weaving: without taps they only do
+what was written. In code that is kept from one run to the next, *placeholders* stand where sites will be.
 """
 
 from __future__ import annotations
 
 import builtins
-import hashlib
 import itertools
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import cache
 from operator import attrgetter
 from types import CodeType
 from typing import Any, NamedTuple
 
+from mopsus import _core
 from mopsus._core import Site
 from mopsus.events.weave.joinpoints import Operation, Rewrite, Tap
 
-DEFINED = "__mopsus_defined__"
-"""The built-in decorator of functions in the main program."""
-_KEEPER = "__mopsus_keeper__"
+DEFINED = "defined"
+"""The kind of the place that decorates functions and classes of the main program. It is told of them and is no site."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +75,9 @@ class Place(NamedTuple):
     attribute: str = ""
 
 
-@cache
-def builtin_name(module: str, place: Place) -> str:
-    """The name under which code of a module finds a site."""
-    told = f"{module}/{place.name}/{place.attribute}"
-    return f"__mopsus_{place.kind}_{hashlib.blake2s(told.encode(), digest_size=6).hexdigest()}__"
+def placeholder(number: int) -> tuple[frozenset[int], int]:
+    """A constant that stands for a site, by its number. A compiler makes none like it of any source."""
+    return frozenset(), number
 
 
 def concerns(rewrite: Rewrite, module: str, *, own: bool) -> bool:
@@ -94,15 +90,19 @@ def concerns(rewrite: Rewrite, module: str, *, own: bool) -> bool:
     return own
 
 
-class _Keeper:
-    """Puts names back when the interpreter, at its end, makes the built-in names what they were at first: what dies
-    after that may still run rewritten code. Only a built-in name refers to it, so that it dies with the others."""
+class Rewritten(NamedTuple):
+    """Code in which placeholders stand for sites."""
 
-    def __init__(self, names: Mapping[str, object]) -> None:
-        self._builtins, self._names = vars(builtins), names
+    places: tuple[Place, ...]
+    """The sites by their numbers."""
+    code: CodeType | None
+    """None: there is nothing to rewrite."""
+    original: bytes
+    """The code that the compiler makes of the source as it is, marshalled: what the program is given. Nothing if there
+    are no sites: then the code is that."""
 
-    def __del__(self) -> None:
-        self._builtins.update(self._names)
+
+NOTHING = Rewritten((), None, b"")
 
 
 class Sites:
@@ -110,7 +110,6 @@ class Sites:
 
     def __init__(self) -> None:
         self._steps = Site("steps")
-        self._names: dict[str, object] = {}
         self._sites: dict[tuple[str, Place], Site] = {}
         self._own: dict[str, bool] = {}
         self._active: list[tuple[Rewrite, ...]] = []
@@ -120,7 +119,6 @@ class Sites:
         """Serve the taps of these, in code that was rewritten before as well."""
         self._active.append(rewrites)
         self._decorators.append(defined)
-        self._name(DEFINED, self._defined)
         self._tap_all()
 
     def stop(self, rewrites: tuple[Rewrite, ...], defined: Callable[[Any], Any]) -> None:
@@ -129,15 +127,18 @@ class Sites:
         self._decorators.remove(defined)
         self._tap_all()
 
-    def need(self, module: str, places: Iterable[Place], code: CodeType | None, *, own: bool) -> None:
-        """Have the sites that code of this module refers to. Its generators are known wherever they are iterated."""
+    def bind(self, module: str, made: Rewritten, *, own: bool) -> CodeType | None:
+        """The code of this module, with its sites. Its generators are known wherever they are iterated."""
         self._own[module] = own
-        if code is not None:
-            self._steps(code)
-        for place in places:
-            name = builtin_name(module, place)
-            if name not in self._names:
-                self._name(name, self.site(module, place, own=own))
+        if made.code is None:
+            return None
+        if made.places:
+            sites = (
+                self._defined if place.kind == DEFINED else self.site(module, place, own=own) for place in made.places
+            )
+            _core.bind(made.code, tuple(sites), made.original)
+        self._steps(made.code)
+        return made.code
 
     def site(self, module: str, place: Place, *, own: bool) -> Site:
         """The site for a place in a module. Any thread may ask at any time."""
@@ -147,12 +148,6 @@ class Sites:
             self._sites.setdefault(key, Site(KINDS[place.kind].native, self._subject(place)))
             self._tap([key])
         return self._sites[key]
-
-    def _name(self, name: str, value: object) -> None:
-        self._names[name] = value
-        setattr(builtins, name, value)
-        if not hasattr(builtins, _KEEPER):
-            setattr(builtins, _KEEPER, _Keeper(self._names))
 
     def _defined(self, member: object) -> object:
         for decorate in self._decorators:

@@ -17,7 +17,7 @@ from typing import ParamSpec, TypeAlias, TypeVar, cast
 
 from mopsus import _core
 from mopsus._core import Classes
-from mopsus.events.weave import bare, ends, patterns
+from mopsus.events.weave import bare, ends, patterns, pickling
 from mopsus.events.weave.hook import Hook
 from mopsus.events.weave.joinpoints import Advised, From, Moment, Operation, Rewrite, Source, Tap
 from mopsus.events.weave.origin import is_ours
@@ -215,6 +215,7 @@ class Weaver:
                 self._loaded(module)
 
     def _loaded(self, module: ModuleType) -> None:
+        pickling.teach(module)
         if module.__name__ in self._later:
             self._weave_later(module.__name__)
         classes = patterns.classes_of(module)
@@ -229,6 +230,7 @@ class Weaver:
         """Weave everything that is loaded, and from now on everything that comes."""
         with self._lock:
             patterns.forget()
+            pickling.teach_all()
             self._take_later(set(sys.modules) & self._later.keys())
             self._begin(self.outcomes)
             # Before it is loaded in full a module may use its classes; the main program always does.
