@@ -100,7 +100,7 @@ def test_checkpoints_by_commands(files):
         debugger.cont()
         assert debugger.program.data["x"] == 2
     session.command("checkpoints")
-    assert debugger.lines[-1] == "checkpoint 0 at toy:1 (Twice: init)"
+    assert debugger.lines[-1] == "checkpoint 0 at toy:1 (Twice: init; 0 events)"
     session.command("checkpoint-discard 0")
     with pytest.raises(MopsusError, match="there is no checkpoint 0"):
         session.command("checkpoint-restart 0")

@@ -183,7 +183,9 @@ def test_a_python_reading_sees_values_environment_functions_and_program():
 def test_a_place_that_is_not_there_is_told_and_the_rest_is_watched():
     session, _ = make(counting(), TWICE, PAIRS.replace('line("7")', 'line("99")'))
     assert session.start() is False
-    assert list(session.warnings) == ["Pairs: there is no place 99"]
+    assert [(each.spec, each.possible, each.reason) for each in session.outcome().unseen if not each.possible] == [
+        ("Pairs", False, "there is no place 99")
+    ]
     assert session.outcome().error is None
 
 

@@ -13,9 +13,23 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mopsus.cli.messages import CommandError
-from mopsus.cli.options import History, Html, Json, Junit, NoCode, OnFault, OnFaultOption, Quiet, Sarif
+from mopsus.cli.options import (
+    AllowSilent,
+    History,
+    Html,
+    Json,
+    Junit,
+    NoCode,
+    OnFault,
+    OnFaultOption,
+    Quiet,
+    Sarif,
+    Strict,
+    silence_of,
+)
 from mopsus.cli.reporting import Reporting
 from mopsus.cli.specs import load_specs
+from mopsus.interactive.follow import Follow
 
 if TYPE_CHECKING:
     from mopsus.interactive.outcome import Outcome
@@ -68,6 +82,13 @@ def debug(
             "each event."
         ),
     ] = True,
+    follow: Annotated[
+        Follow,
+        typer.Option(
+            "--follow-fork",
+            help="Which process is watched when a compiled program makes another one of itself; `both` needs --batch.",
+        ),
+    ] = Follow.PARENT,
     graph: Annotated[
         bool,
         typer.Option(
@@ -94,6 +115,8 @@ def debug(
     sarif: Sarif = None,
     html: Html = None,
     quiet: Quiet = False,
+    strict: Strict = False,
+    allow_silent: AllowSilent = False,
     no_code: NoCode = False,
     on_fault: OnFaultOption = OnFault.REPORT,
 ) -> int:
@@ -108,16 +131,19 @@ def debug(
     own; the report goes to standard error, or to a file by `--output`.
 
     Status 0: nothing violated. 1: violations found, or the program died of a signal. 2: the properties or the program
-    could not be used. The status of the program itself is in the report.
+    could not be used, or an event cannot happen in this program. The status of the program itself is in the report.
     """
     from mopsus.interactive.backends import choose
     from mopsus.report import Options
 
     setup = _setup(program or (), prop or (), scenario, functions, batch, process, record, history, not no_code, hooks)
-    setup = replace(setup, graph=graph, text_graph=text_graph, python=sys.executable)
+    setup = replace(
+        setup, follow=follow, allow_silent=allow_silent, graph=graph, text_graph=text_graph, python=sys.executable
+    )
     loaded = load_specs([Path(each.file) for each in setup.properties], functions=_functions(setup))
     _check_scenarios(setup)
     backend = choose(setup, debugger)
+    _check_following(setup, backend.name)
     reporting = Reporting(
         loaded,
         {"junit": junit, "sarif": sarif, "html": html},
@@ -126,6 +152,7 @@ def debug(
         allow_code=not no_code,
         output=sys.stderr if output is None else output,
         on_fault=on_fault,
+        silence=silence_of(strict, allow_silent),
     )
     started = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="mopsus-debug-") as folder:
@@ -171,6 +198,15 @@ def _setup(
         allow_code=allow_code,
         hooks=hooks,
     )
+
+
+def _check_following(setup: Setup, debugger: str) -> None:
+    if setup.follow is Follow.BOTH and not setup.batch:
+        hint = "watch both with --batch, or follow the child"
+        raise CommandError("one prompt cannot be in two processes", hint=hint, code="CLI-005")
+    if setup.follow is not Follow.PARENT and debugger == "python":
+        hint = "leave --follow-fork out"
+        raise CommandError("copies that a Python program makes of itself are not followed", hint=hint, code="CLI-005")
 
 
 def _watched(text: str, scenario: Path | None, functions: Path | None) -> Watched:
@@ -230,10 +266,11 @@ def _existing(name: str | None) -> str | None:
 def _debugged(outcome: Outcome) -> Debugged:
     from mopsus.report.summary import Debugged
 
+    children = tuple((each.process, each.status, each.reason) for each in outcome.children)
     stop = outcome.stop
     if stop is None or outcome.error is not None:
-        return Debugged(outcome.status)
-    return Debugged(outcome.status, stop.reason, stop.location, stop.backtrace)
+        return Debugged(outcome.status, children=children)
+    return Debugged(outcome.status, stop.reason, stop.location, stop.backtrace, children)
 
 
 @dataclass(slots=True)
@@ -246,7 +283,7 @@ class Session:
     ignored: int = 0
     bad_rows: int = 0
     full: bool = False
-    unseen: Sequence[Unseen] = ()
+    unseen: Sequence[Unseen] = field(init=False)
     interrupted: bool = field(init=False)
     error: MopsusError | None = field(init=False)
     warnings: Sequence[Diagnostic] = field(init=False)
@@ -261,6 +298,7 @@ class Session:
         from mopsus.monitor.monitor import Stats
 
         outcome = self.outcome
+        self.unseen = outcome.unseen
         self.interrupted = outcome.stop is not None and outcome.stop.reason == INTERRUPTION
         self.error = None if outcome.error is None else DebuggerError(outcome.error)
         self.warnings = [Diagnostic("DEBUG-006", " ".join(text.split()), warning=True) for text in outcome.warnings]

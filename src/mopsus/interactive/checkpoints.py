@@ -147,7 +147,8 @@ class Checkpoints:
         if not session.debugger.holds_session:
             handle.monitors = [(watch, *watch.checkpoint()) for watch in session.watches]
         handle.waiting = tuple(session.waiting)
-        handle.states = "; ".join(map(telling.states_line, session.watches))
+        happened = sum(watch.monitor.stats().events for watch in session.watches)
+        handle.states = "; ".join([*map(telling.states_line, session.watches), telling.events_line(happened)])
         handle.taken = True
         return handle
 

@@ -171,6 +171,9 @@ def _exec(session: Session, words: list[str]) -> None:
 
 
 def _hooks(session: Session, _: list[str]) -> None:
+    if session.over:
+        session.tell("The program has ended.")
+        return
     for watch in session.watches:
         if (reason := session.why_told(watch)) is not None:
             session.tell(f"monitor #{watch.number} {watch.spec.name}: the program stops for each event: {reason}")

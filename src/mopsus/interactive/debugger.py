@@ -69,6 +69,11 @@ Read = Callable[[Reading], object]
 hit at the most."""
 
 
+def shortened(frames: Sequence[str], limit: int) -> list[str]:
+    """So many lines of a stack, and one more if it goes on."""
+    return [*frames[:limit], *(["… the stack goes on"] if len(frames) > limit else [])]
+
+
 class Driver(Protocol):
     """Whom the debugger tells what happens; see `mopsus.interactive.session`."""
 
@@ -144,6 +149,15 @@ class Debugger(ABC):
         """What is wrong with a place, in words that say what to do; None if it is there. A program that is not loaded
         yet, or a library that is not, makes nothing wrong."""
 
+    def missed(self, place: Place) -> str | None:
+        """The same when the program has ended: what is wrong with a place that might have come with a library, and has
+        not."""
+        return None
+
+    def doubt(self, place: Place) -> str | None:
+        """Why something may have happened at a place that nobody could see, as far as that can be known."""
+        return None
+
     @abstractmethod
     def developer_stops_here(self) -> bool:
         """Does a point of the developer's stop the program at the place that is being told of?"""
@@ -174,7 +188,7 @@ class Debugger(ABC):
 
     @abstractmethod
     def backtrace(self, limit: int = 20) -> list[str]:
-        """The stack, innermost frame first, a line each."""
+        """The stack, innermost frame first, a line each; see `shortened`."""
 
     # ---- its course
 

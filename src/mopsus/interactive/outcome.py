@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from mopsus.model import Fault, Verdict
+from mopsus.interactive.follow import Child
+from mopsus.model import Fault, Span, Unseen, Verdict
 from mopsus.verdict.wire import pack_verdict, unpack_verdict
 
 INTERRUPTION = "interrupted"
@@ -39,6 +40,9 @@ class Outcome:
     warnings: Sequence[str] = ()
     faults: tuple[Fault, ...] = ()
     """Errors in the code of properties, scenarios and callbacks."""
+    unseen: Sequence[Unseen] = ()
+    children: Sequence[Child] = ()
+    """Processes that had sessions of their own, whose findings are among these."""
 
     def to_json(self) -> str:
         return json.dumps(
@@ -50,6 +54,8 @@ class Outcome:
                 "error": self.error,
                 "warnings": list(self.warnings),
                 "faults": [asdict(fault) for fault in self.faults],
+                "unseen": [asdict(each) for each in self.unseen],
+                "children": [asdict(each) for each in self.children],
             },
             default=repr,  # bytes
         )
@@ -65,5 +71,43 @@ class Outcome:
             stop and Stop(stop[0], stop[1], tuple(stop[2])),
             data["error"],
             data["warnings"],
-            tuple(Fault(**fault) for fault in data["faults"]),
+            tuple(Fault(**fault) for fault in data.get("faults", ())),
+            tuple(map(_unseen, data.get("unseen", ()))),
+            tuple(Child(**each) for each in data.get("children", ())),
         )
+
+
+def _unseen(data: dict[str, Any]) -> Unseen:
+    span = data.pop("span")
+    return Unseen(**data, span=span and Span(**span))
+
+
+def joined(program: Outcome, children: Mapping[int, Outcome]) -> Outcome:
+    """The outcome of a program with those of its children, by process."""
+    found = [program, *children.values()]
+    verdicts = [*program.verdicts]
+    for process, outcome in children.items():
+        told = f"In child process {process}."
+        verdicts += [replace(each, remarks=(*each.remarks, told)) for each in outcome.verdicts]
+    ends = [Child(process, each.status, each.stop.reason if each.stop else "") for process, each in children.items()]
+    errors = [f"child process {process}: {each.error}" for process, each in children.items() if each.error is not None]
+    unseen = set(program.unseen).intersection(*(each.unseen for each in children.values()))
+    elsewhere = {each for outcome in found for each in outcome.unseen if each.elsewhere}
+    return replace(
+        program,
+        verdicts=tuple(verdicts),
+        stats={spec: _sum([each.stats[spec] for each in found if spec in each.stats]) for spec in program.stats},
+        warnings=tuple(dict.fromkeys([*(text for each in found for text in each.warnings), *errors])),
+        unseen=tuple(each for each in dict.fromkeys((*program.unseen, *elsewhere)) if each in unseen | elsewhere),
+        children=tuple(ends),
+        faults=tuple(fault for each in found for fault in each.faults),
+    )
+
+
+def _sum(stats: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Counts of one spec in several processes."""
+    total: dict[str, Any] = {}
+    for name in dict.fromkeys(name for each in stats for name in each):
+        values = [each[name] for each in stats if name in each]
+        total[name] = _sum(values) if isinstance(values[0], Mapping) else sum(values)
+    return total

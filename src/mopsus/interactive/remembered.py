@@ -60,6 +60,15 @@ class Remembered:
             self._last.add(record)
         self._told.update(addresses)
 
+    def bequeath(self) -> tuple[int, list[str]]:
+        """What is known of events that others have seen: how many, and which parameters were addresses."""
+        return self._last.count, sorted(self._addresses)
+
+    def inherit(self, count: int, addresses: Iterable[str]) -> None:
+        """Know that."""
+        self._last.skip(count)
+        self._told.update(addresses)
+
     def complete(self, verdict: Verdict) -> Verdict:
         """The verdict with the fields of its witness, and without the numbers, which mean nothing to others. What it is
         about is an address if it was one in the last event that tells."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from mopsus.interactive import telling
@@ -23,6 +23,7 @@ from mopsus.interactive.checkpoints import Checkpoints
 from mopsus.interactive.commands import Desk, run_command
 from mopsus.interactive.crash import Crash, cause_of
 from mopsus.interactive.debugger import Debugger, Feed, PlaceError, Read, Where
+from mopsus.interactive.follow import Escaped
 from mopsus.interactive.interface import MonitorInterface
 from mopsus.interactive.live.live import Live
 from mopsus.interactive.outcome import INTERRUPTION, Outcome, Stop
@@ -32,11 +33,12 @@ from mopsus.interactive.scenario.model import Scenario
 from mopsus.interactive.trace import Recorder
 from mopsus.interactive.voice import Voice
 from mopsus.interactive.watch import Move, Watch
-from mopsus.model import MopsusError, Place, PlaceKind, Reading, ReadingKind, Spec, Unavailable, Verdict
+from mopsus.model import MopsusError, Place, PlaceKind, Reading, ReadingKind, Spec, Unavailable, Unseen, Verdict
 from mopsus.model.verdict import HISTORY
 from mopsus.spec import render
 
 END = Place(PlaceKind.END)
+_FOLLOW = "--follow-fork both watches each process, child the one that goes on, as a daemon does"
 MANY = 10_000
 """Events of a monitor that were told one by one, after which it is said how to make that faster."""
 
@@ -61,6 +63,8 @@ class Session(Voice):
         """With `record`, the events of each monitor are written to that file."""
         super().__init__(debugger)
         self.history, self.allow_code = history, allow_code
+        self.allow_silent = False
+        """May a property be watched none of whose events can happen?"""
         self.watches: list[Watch] = []
         self.desk = Desk()
         self.points = Points(debugger, self._refused)
@@ -74,11 +78,14 @@ class Session(Voice):
         self.waiting: list[Waiting] = []
         self.returns = 0
         """How often a checkpoint was restored."""
+        self.escaped = Escaped()
+        """The processes that were let go."""
         self._record = record
         self._numbers = 0
         self._status: int | None = None
         self._error: str | None = None
-        self._wrong: set[Place] = set()
+        self._wrong: dict[Place, str] = {}
+        """Places that are not there, and why."""
         self._time = 0.0
         self._suspended: str | None = None
         self._stop: Stop | None = None
@@ -241,6 +248,7 @@ class Session(Voice):
         if status is not None and status < 0 and self.crash is None:  # nobody saw it die
             self._crashed(Crash.seen(cause_of(-status), Where(None, None, None, self._time), (), self.watches))
         self._status, self.over = status, True
+        self._look_for_missed()
         self.waiting.clear()
         self._later.clear()
         self._suspended = None
@@ -352,13 +360,23 @@ class Session(Voice):
         """What became of it. `stop`: why the program stands still, if it was not for a monitor or scenario."""
         return Outcome(
             verdicts=tuple(self.verdicts),
-            stats={watch.spec.name: asdict(watch.monitor.stats()) for watch in self.watches},
+            stats={watch.spec.name: watch.stats() for watch in self.watches},
             status=self._status,
             stop=None if self.over and self.crash is None else self._stop or stop,
             error=self._error,
-            warnings=tuple(self.warnings),
             faults=tuple(self.faults),
+            warnings=(*self.warnings, *self.escaped.warnings()),
+            unseen=tuple(self._unseen()),
         )
+
+    def bequeath(self) -> list[object]:
+        """What a session of a copy of the program needs, to know what this one knows."""
+        return [watch.bequeath() for watch in self.watches]
+
+    def inherit(self, monitors: Sequence[Any]) -> None:
+        """Know what a session knew that has the same monitors; before the start."""
+        for watch, known in zip(self.watches, monitors, strict=True):
+            watch.inherit(known)
 
     def close(self) -> None:
         """No monitor watches any more, and no point is set."""
@@ -390,13 +408,49 @@ class Session(Voice):
         wrong = {
             place: text for place in places if place.kind is not PlaceKind.END and (text := self.debugger.known(place))
         }
-        self._wrong |= wrong.keys()
-        for text in wrong.values():
-            self.warn(f"{watch.spec.name}: {text}")
-        if wrong and len(wrong) == len(places):
+        for place, text in wrong.items():
+            if self._wrong.get(place) != text:
+                self.tell(f"warning: {watch.spec.name}: {text}")
+        for place in places:
+            self._wrong.pop(place, None)
+        self._wrong |= wrong
+        if wrong and len(wrong) == len(places) and not self.allow_silent:
             why = next(iter(wrong.values()))
             self._error = f"no event of {watch.spec.name} can happen in this program: {why}"
             self.suspend(self._error)
+
+    def _look_for_missed(self) -> None:
+        """The program has ended: what did it never have, and what may it have done unseen?"""
+        for watch in self.watches:
+            seen = watch.stats()["seen"]
+            for place, arrivals in watch.arrivals.items():
+                if place in self._wrong or any(seen[each.event] for each in arrivals):
+                    continue
+                if (why := self.debugger.missed(place)) is not None:
+                    self._wrong[place] = why
+                elif (why := self.debugger.doubt(place)) is not None:
+                    self.warn(
+                        f"{watch.spec.name}: event {arrivals[0].event} never happened, as far as can be seen: {why}"
+                    )
+
+    def _unseen(self) -> Iterator[Unseen]:
+        """What monitors have not seen, and what they could not see."""
+        for watch in self.watches if self.started else ():
+            spec, seen = watch.spec, watch.stats()["seen"]
+            places: dict[str, list[Place]] = {}
+            for place, arrivals in watch.arrivals.items():
+                for each in arrivals:
+                    places.setdefault(each.event, []).append(place)
+            for event in spec.events:
+                here = places.get(event.name, [])
+                if here and all(place in self._wrong for place in here):
+                    yield Unseen(spec.name, event.name, possible=False, reason=self._wrong[here[0]], span=spec.span)
+                elif not seen[event.name] and any(seen.values()):
+                    yield Unseen(spec.name, event.name, span=spec.span)
+            if not any(seen.values()):
+                yield Unseen(spec.name, span=spec.span)
+            if elsewhere := self.escaped.said():
+                yield Unseen(spec.name, elsewhere=elsewhere, hint=_FOLLOW, span=spec.span)
 
     def _arrive(self, place: Place, read: Read, scenarios_done: bool = False) -> None:
         with self._attending():

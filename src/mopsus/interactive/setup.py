@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 
+from mopsus.interactive.follow import Follow
+
 
 @dataclass(frozen=True, slots=True)
 class Watched:
@@ -40,6 +42,14 @@ class Setup:
     """With an editor: stop where the program begins."""
     hooks: bool = True
     """Step monitors inside of the program where that can be done."""
+    follow: Follow = Follow.PARENT
+    """Which process is watched when the program makes another one of itself."""
+    handing_over: str | None = None
+    """The folder where children are handed over that get sessions of their own."""
+    legacy: str | None = None
+    """The file with what the session of such a child begins with."""
+    allow_silent: bool = False
+    """Go on if no event of a property can happen."""
     graph: bool = False
     """Show the live view."""
     text_graph: bool = False
@@ -59,4 +69,4 @@ class Setup:
     def from_json(cls, text: str) -> Setup:
         data = json.loads(text)
         properties = tuple(Watched(**each) for each in data.pop("properties"))
-        return cls(properties, tuple(data.pop("program")), **data)
+        return cls(properties, tuple(data.pop("program")), follow=Follow(data.pop("follow")), **data)

@@ -80,6 +80,11 @@ def states_line(watch: Watch) -> str:
     return f"{printable(watch.spec.name)}: {shown or 'no slice'}"
 
 
+def events_line(count: int) -> str:
+    """`12 events`: two checkpoints at one place are told apart by them."""
+    return f"{count:,} event{'' if count == 1 else 's'}"
+
+
 def stop_text(
     reason: str,
     where: Where,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,7 @@ from mopsus.model import (
     Change,
     GuardedMachine,
     Machine,
+    MopsusError,
     Place,
     Reading,
     Severity,
@@ -108,18 +109,21 @@ class Watch:
             for declared, machine in zip(spec.properties, self._compiled.machines, strict=True)
             if isinstance(machine, GuardedMachine)
         }
-        self._arrivals = arrivals_of(spec)
+        self.arrivals = arrivals_of(spec)
+        """By place, the events that happen there."""
         self._at: dict[Place, tuple[Arrival, ...]] = {}
         self._needed: frozenset[str] | None = None
         self._elsewhere: bool | None = False
         self._remembered = Remembered()
+        self._inherited: Mapping[str, int] = {}
+        """How many events of each kind another monitor has seen for it."""
         self.monitor = self._make()
 
     # ---- its events
 
     def offers(self) -> Iterable[tuple[Place, Iterable[Reading]]]:
         """All places where an event of its can happen, with what is read there."""
-        for place, arrivals in self._arrivals.items():
+        for place, arrivals in self.arrivals.items():
             yield place, [reading for arrival in arrivals for reading in arrival.asked()]
 
     @property
@@ -242,7 +246,7 @@ class Watch:
         self._needed = needed
         at = {
             place: tuple(arrival for arrival in arrivals if arrival.event in needed)
-            for place, arrivals in self._arrivals.items()
+            for place, arrivals in self.arrivals.items()
         }
         self._at = {place: arrivals for place, arrivals in at.items() if arrivals}
         return True
@@ -413,6 +417,27 @@ class Watch:
         self._forget()
         if self.recorder is not None:
             self.recorder.rewind(mark)
+
+    def bequeath(self) -> Any:  # noqa: ANN401 - plain data
+        """All that it knows as plain data; None if its variables are none."""
+        try:
+            return {"monitor": self.monitor.snapshot(), "remembered": self._remembered.bequeath()}
+        except (MopsusError, TypeError, ValueError):
+            return None
+
+    def stats(self) -> dict[str, Any]:
+        """What it has done, without what it has inherited, by the names that `Stats` has."""
+        found = self.monitor.stats()
+        seen = {name: count - self._inherited.get(name, 0) for name, count in found.seen.items()}
+        return {**asdict(found), "events": sum(seen.values()), "seen": seen}
+
+    def inherit(self, known: Any) -> None:  # noqa: ANN401 - plain data
+        """Know that, before anything has happened."""
+        if known is not None:
+            self.monitor.restore(known["monitor"])
+            self._remembered.inherit(*known["remembered"])
+            self._inherited = self.monitor.stats().seen
+            self._needed = None
 
     def close(self) -> None:
         """Watch no more."""

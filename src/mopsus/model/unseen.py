@@ -26,10 +26,14 @@ class Unseen:
     """What was found instead."""
     hint: str = ""
     span: Span | None = None
+    elsewhere: str = ""
+    """Where events of the spec may have occurred that nobody looked at: `2 child processes`."""
 
     @property
     def message(self) -> str:
         """A sentence: which spec, which event, and why."""
+        if self.elsewhere:
+            return f"spec {self.spec}: what happened in {self.elsewhere} was not seen"
         what = "none of its events" if self.event is None else f"event `{self.event}`"
         verb = ("ever" if self.event is None else "never") + " occurred" if self.possible else "can occur"
         if not self.possible and self.event is not None:

@@ -208,7 +208,13 @@ def _json_debugged(debugged: Debugged) -> dict[str, Any]:
         "location": None if debugged.location is None else _text(debugged.location),
         "backtrace": [_text(frame) for frame in debugged.backtrace],
     }
-    return {"status": debugged.status, "stop": stop if debugged.reason else None}
+    found: dict[str, Any] = {"status": debugged.status, "stop": stop if debugged.reason else None}
+    if debugged.children:
+        found["children"] = [
+            {"process": process, "status": status, "stopped": _text(reason) or None}
+            for process, status, reason in debugged.children
+        ]
+    return found
 
 
 def _json_counts(counts: Mapping[str, Any]) -> dict[str, Any]:

@@ -19,6 +19,8 @@ MESSAGES = {
     "SEEN-002": "None of a spec's events ever occurred, so nothing was checked. For recorded traces the exit status is "
     "2, unless --allow-silent is given.",
     "SEEN-003": "An event of a spec never occurred, and --strict was given, for which the exit status is 2.",
+    "SEEN-004": "A spec was not watched everywhere: the program made processes that were let go. With --strict the "
+    "exit status is 2.",
 }
 
 

@@ -78,6 +78,8 @@ class Debugged:
     reason: str = ""
     location: str | None = None
     backtrace: tuple[str, ...] = ()
+    children: tuple[tuple[int, int | None, str], ...] = ()
+    """Its children that were watched, too: each one's process, status and reason of its stop."""
 
     @property
     def stopped(self) -> bool:
@@ -149,7 +151,11 @@ class Summary:
 
 
 def _notice(unseen: Unseen, silence: Silence) -> Diagnostic:
-    code = "SEEN-001" if not unseen.possible else "SEEN-002" if unseen.event is None else "SEEN-003"
+    code = "SEEN-002" if unseen.event is None else "SEEN-003"
+    if not unseen.possible:
+        code = "SEEN-001"
+    elif unseen.elsewhere:
+        code = "SEEN-004"
     return Diagnostic(code, unseen.message, unseen.span, hint=unseen.hint, warning=not silence.refuses(unseen))
 
 
@@ -202,6 +208,8 @@ def summary_line(summary: Summary, groups: Groups) -> str:
         parts.append(rate)
     if summary.debugged is not None and (summary.error is None or summary.debugged.status is not None):
         parts.append(_end_of_program(summary.debugged))
+        if summary.debugged.children:
+            parts.append(f"{len(summary.debugged.children):,} of its children watched")
     if summary.interrupted:
         parts.append("interrupted")
     if summary.error is not None:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from mopsus.verdict import Ending, Explanation, Group
 
 WIDTH_OF_FILES = 120
+WIDTH_OF_PLACES = 36
 CODE_STYLE = "green"
 STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.NOTE: "bold cyan"}
 
@@ -148,7 +149,7 @@ def _timeline(explanation: Explanation, style: str) -> RenderableType:
         columns.append(
             (
                 Text("▶" if last else " ", style),
-                Text(show_place(item, explanation.source), "dim"),
+                Text(_step_place(item, explanation.source), "dim", no_wrap=True),
                 Text(f"t={when}" if when else "", "dim"),
                 Text(printable(item.event), style if last else "bold"),
                 _happening(item, step.code),
@@ -161,7 +162,16 @@ def _timeline(explanation: Explanation, style: str) -> RenderableType:
         table.add_row(*(cell for cell, keep in zip(row, used, strict=True) if keep))
     for column in table.columns:
         column.overflow = "fold"
+    if used[1]:
+        table.columns[sum(used[:1])].no_wrap = True
     return table
+
+
+def _step_place(item: WitnessEvent, known: str) -> str:
+    """Where a step happened. A long path is that of the finding, or near, so its last part says it, whole: what is
+    folded can neither be clicked nor found again."""
+    place = show_place(item, known)
+    return place if len(place) <= WIDTH_OF_PLACES else place.rpartition("/")[2]
 
 
 def _happening(item: WitnessEvent, code: str) -> Text:

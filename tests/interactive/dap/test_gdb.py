@@ -172,6 +172,8 @@ def test_breakpoints_with_conditions_counts_and_messages(queue):
         stop = editor.stopped("breakpoint")
         value = editor.request("evaluate", expression="value", frameId=stop["frame"]["id"], context="hover")
         assert (stop["frame"]["line"], value["result"]) == (6, "3")
+        editor.request("next", threadId=1)
+        assert editor.stopped("step")["frame"]["line"] == 7  # where a message is said, too
         editor.request("continue", threadId=1)
         stop = editor.stopped("function breakpoint")
         assert stop["hitBreakpointIds"] == [functions[0]["id"]]

@@ -150,6 +150,7 @@ def test_a_program_that_crashes_has_its_status_and_its_stack(tmp_path, capfd):
     assert outcome.stop is not None
     assert outcome.stop.reason == crash.category
     assert (outcome.stop.location or "").endswith("program.c:16")
+    assert not outcome.stop.backtrace[-1].startswith("…")
     assert outcome.stop.backtrace == crash.remarks
 
 
@@ -170,6 +171,22 @@ def test_a_signal_that_the_program_handles_or_ignores_is_no_crash(tmp_path):
     """)
     outcome = run(program, "state init accepting { transition { event f() success init } }", tmp_path)
     assert (outcome.status, outcome.stop, outcome.verdicts) == (5, None, ())
+
+
+def test_a_watched_function_that_fails_in_a_call_of_a_scenario_is_left_and_the_session_goes_on(tmp_path):
+    program = build(r"""
+        void use(int *p, int n) { *p += n; }
+        int main(void) { int i = 0; for (int k = 0; k < 3; k++) use(&i, k); return i; }
+    """)
+    prop = """
+        state init accepting { transition { event use(p, n) { return n == 1 } success one failure init } }
+        state one accepting { transition { event use(p, n) success two } }
+        state two accepting {}
+    """
+    outcome = run(program, prop, tmp_path, scenario="on entering state one { execute('call use((int *) 8, 1)') }")
+    assert (outcome.status, outcome.error, outcome.verdicts) == (3, None, ())
+    assert outcome.stats["given"]["events"] == 3
+    assert "signaled while in a function called" in outcome.warnings[0]
 
 
 def test_at_the_prompt_a_crash_is_told_and_one_can_go_back_to_it(tmp_path):
@@ -232,7 +249,8 @@ def test_faults_in_guards_and_scenarios_are_told_once_and_the_program_goes_on(tm
 def test_places_that_are_not_there_are_told(event, flags, expected, tmp_path):
     prop = f"state init {{ transition {{ {event} success init }} transition {{ event #end() success init }} }}"
     outcome = run(build(LETTERS, *flags), prop, tmp_path, "o1u1")
-    assert any(expected in text for text in outcome.warnings), outcome
+    reasons = [each.reason for each in outcome.unseen if not each.possible]
+    assert any(expected in text for text in (*outcome.warnings, *reasons)), outcome
     assert outcome.status == 4
 
 
@@ -265,7 +283,9 @@ def test_places_that_a_library_might_have_brought_are_told_at_the_end(flags, lib
     (tmp_path / "extra.so").symlink_to(shared)
     prop = "state init { transition { event extra(n) success init } transition { event #end() success init } }"
     outcome = run(build(LOADING, "-g", *flags), prop, tmp_path, str(tmp_path / library), *more)
-    assert [text.startswith(missing or "") for text in outcome.warnings] == [True] * (missing is not None)
+    assert [each.reason.startswith(missing or "") for each in outcome.unseen if not each.possible] == [True] * (
+        missing is not None
+    )
     assert outcome.status == 0
 
 
@@ -341,6 +361,24 @@ def test_an_interrupt_ends_a_run_without_a_prompt(tmp_path):
         end_all(running)
     assert running.returncode == 130
     assert json.loads(report)["program"]["stop"]["reason"] == "interrupted"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_run_is_ended_while_its_debugger_has_hardly_begun(number, tmp_path):
+    prop = tmp_path / "ticks.prop"
+    prop.write_text(TICKS)
+    words = [sys.executable, "-m", "mopsus", "debug", "--batch", "--json", "--prop", str(prop), str(build(LOOP))]
+    running = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    try:
+        children = Path(f"/proc/{running.pid}/task/{running.pid}/children")
+        while not children.read_text() and running.poll() is None:
+            pass
+        os.killpg(running.pid, number)
+        said, report = running.communicate(timeout=60)
+    finally:
+        end_all(running)
+    assert (running.returncode, said) == (128 + number, "")
+    assert json.loads(report)["interrupted"] is True
 
 
 def test_a_program_that_is_let_go_has_no_trap_left(tmp_path):

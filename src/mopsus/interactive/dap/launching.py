@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mopsus.interactive.dap.arguments import Arguments, RequestError
+from mopsus.interactive.follow import Follow
 from mopsus.interactive.setup import Setup, Watched
 
 _INTERNAL = "internalConsole"
@@ -54,6 +55,7 @@ def read_launch(arguments: Arguments, *, attach: bool) -> Launch:
         history=_history(arguments),
         allow_code=arguments.flag("allowCode", True),
         hooks=arguments.flag("hooks", True),
+        follow=_follow(arguments),
         stop_on_entry=arguments.flag("stopOnEntry"),
         graph=arguments.flag("graph"),
         python=sys.executable,
@@ -66,6 +68,15 @@ def read_launch(arguments: Arguments, *, attach: bool) -> Launch:
         hint = "leave one of them out"
         raise RequestError("a program cannot read a file, by `stdin`, and what is typed at a terminal", hint=hint)
     return Launch(setup, folder, environment, debugger, given, terminal)
+
+
+def _follow(arguments: Arguments) -> Follow:
+    wanted = arguments.maybe_text("followFork") or Follow.PARENT
+    if wanted == Follow.BOTH:
+        raise RequestError("`followFork`: an editor cannot be in two processes at a time", hint="follow the child")
+    if wanted not in list(Follow):
+        raise RequestError(f"`followFork` must be one of {Follow.PARENT}, {Follow.CHILD}")
+    return Follow(wanted)
 
 
 def _history(arguments: Arguments) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import gdb
 
-from mopsus.interactive.debugger import Debugger, DebuggerError, Driver, Feed, PlaceError, Read, Where
+from mopsus.interactive.debugger import Debugger, DebuggerError, Driver, Feed, PlaceError, Read, Where, shortened
 from mopsus.interactive.gdb.agent.agent import Agent
 from mopsus.interactive.gdb.agent.threads import stop_together
 from mopsus.interactive.gdb.calls import Calls, OpenCall
@@ -18,7 +18,7 @@ from mopsus.interactive.gdb.catch import CAUGHT, catch_point, wrong_with_caught
 from mopsus.interactive.gdb.checkpoint import ProgramCheckpoints
 from mopsus.interactive.gdb.developer import DeveloperPoints
 from mopsus.interactive.gdb.interrupts import interrupts, uninterrupted
-from mopsus.interactive.gdb.places import why_missing, wrong_with
+from mopsus.interactive.gdb.places import why_doubtful, why_missing, wrong_with
 from mopsus.interactive.gdb.points import CodePoint, Point, ReturnPoint
 from mopsus.interactive.gdb.readings import Hit, forget_functions, program_counter
 from mopsus.interactive.gdb.trap import Trap
@@ -110,6 +110,15 @@ class GdbDebugger(Debugger):
     def known(self, place: Place) -> str | None:
         return wrong_with_caught(place) if place.kind in CAUGHT else wrong_with(place)
 
+    def missed(self, place: Place) -> str | None:
+        point = self._points.get(place)
+        if not isinstance(point, CodePoint | ReturnPoint) or point.trap.was_there:
+            return None
+        return f"{place.what} was not there until the program ended: {why_missing(place)}"
+
+    def doubt(self, place: Place) -> str | None:
+        return why_doubtful(place)
+
     def developer_stops_here(self) -> bool:
         if not self._developer.points:
             return False
@@ -130,8 +139,8 @@ class GdbDebugger(Debugger):
 
     def _tell(self, place: Place, read: Read, address: int | None) -> bool:
         """The program has reached a place: from within `stop` of a breakpoint of GDB's."""
-        if self.driver is None or self.checkpoints.busy:
-            return False
+        if self.driver is None or self.checkpoints.busy or self.telling:
+            return False  # the program's code runs for the sake of an expression of ours, not for its own
         self.agent.drain()
         self._told, self._address = place, address
         try:
@@ -209,10 +218,10 @@ class GdbDebugger(Debugger):
     def backtrace(self, limit: int = 20) -> list[str]:
         if gdb.selected_thread() is None:
             return []
-        text = self.execute(f"backtrace {limit}")
+        text = self.execute(f"backtrace {limit + 1}")
         if "Python Exception" in text:  # a pretty printer that lacks debug information
-            text = self.execute(f"backtrace -raw-frame-arguments on {limit}")
-        return [line for line in text.splitlines() if line.startswith("#")]
+            text = self.execute(f"backtrace -raw-frame-arguments on {limit + 1}")
+        return shortened([line for line in text.splitlines() if line.startswith("#")], limit)
 
     # ---- its course
 
@@ -290,12 +299,6 @@ class GdbDebugger(Debugger):
             self.tell(f"{function} is seen by traps, not by a hook: {why}")
         self._said |= found
 
-    def _tell_of_missing(self) -> None:
-        """What might have come, with a library that the program loads by itself, has not."""
-        for place, point in self._points.items():
-            if place in self._set and isinstance(point, CodePoint | ReturnPoint) and not point.trap.was_there:
-                self.warn(f"{place.what} was not there until the program ended: {why_missing(place)}")
-
     def about_to_leave(self) -> None:
         """The program will go on without us, or end."""
         self.agent.lift()
@@ -326,7 +329,6 @@ class GdbDebugger(Debugger):
         self.calls.clear()
         self._stop_soon = self._pause = self._runs = False
         self._next = None
-        self._tell_of_missing()
         if self.driver is not None:
             self.driver.ended(status)
 

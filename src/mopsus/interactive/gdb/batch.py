@@ -18,8 +18,9 @@ _DEADLY = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSYS", "SIGPIP
 """Signals that are rare in a program that handles them: of others, it is only known that it died of one."""
 
 
-def run_batch(session: Session, course: Course, attached: bool) -> Outcome:
-    """Signals are the program's own affair, as without a debugger; of a deadly one, the stack is kept."""
+def run_batch(session: Session, course: Course, attached: bool, keep: bool = True) -> Outcome:
+    """Signals are the program's own affair, as without a debugger; of a deadly one, the stack is kept. `keep`: if we
+    were attached to it, it goes on without us."""
     gdb.execute("handle all nostop noprint pass", to_string=True)
     gdb.execute(f"handle {' '.join(_DEADLY)} stop", to_string=True)
     stop = None
@@ -40,7 +41,7 @@ def run_batch(session: Session, course: Course, attached: bool) -> Outcome:
     outcome = session.outcome(stop)
     session.close()
     if is_alive():
-        gdb.execute("detach" if attached else "kill", to_string=True)
+        gdb.execute("detach" if attached and keep else "kill", to_string=True)
     return outcome
 
 

@@ -15,7 +15,8 @@ from collections.abc import Callable, Sequence
 import gdb
 
 from mopsus.interactive.gdb import ptrace
-from mopsus.interactive.gdb.exceptions import Thrown
+from mopsus.interactive.gdb.exceptions import Thrown, is_known
+from mopsus.interactive.gdb.places import has_symbols, may_come
 from mopsus.interactive.gdb.points import Tell
 from mopsus.interactive.gdb.readings import Hit
 from mopsus.interactive.gdb.trap import Trap
@@ -38,14 +39,20 @@ def catch_point(place: Place, tell: Tell) -> SyscallPoint | SignalPoint | Except
 
 def wrong_with_caught(place: Place) -> str | None:
     """What is wrong with such a place, and what to do; None if it may be reached."""
-    if place.kind not in (PlaceKind.SYSCALL, PlaceKind.SIGNAL):
-        return None
+    if place.kind in _PROBES:
+        return _wrong_with_type(place)
     names = _completions(f"catch {place.kind} ", place.what[:1])
     if place.what in names:
         return None
     what = "system call" if place.kind is PlaceKind.SYSCALL else "signal"
     near = " or ".join(difflib.get_close_matches(place.what, names, 3))
     return f"there is no {what} {place.what}" + (f"; did you mean {near}?" if near else "")
+
+
+def _wrong_with_type(place: Place) -> str | None:
+    if not place.what or may_come() or not gdb.selected_inferior().pid or not has_symbols() or is_known(place.what):
+        return None
+    return f"no exception can be thrown of a type {place.what}; names of types are whole, with their namespaces"
 
 
 class SyscallPoint:
@@ -56,7 +63,7 @@ class SyscallPoint:
         self._tell = tell
         self._readings: tuple[Reading, ...] = ()
         self._entered: dict[int, _Caught] = {}
-        self._catchpoint = _catchpoint(f"syscall {place.what}", self._hit)
+        self._catchpoint = catchpoint(f"syscall {place.what}", self._hit)
 
     def enable(self, readings: Sequence[Reading]) -> None:
         self._readings = tuple(readings)
@@ -92,7 +99,7 @@ class SignalPoint:
     def __init__(self, place: Place, tell: Tell) -> None:
         self._place = place
         self._tell = tell
-        self._catchpoint = _catchpoint(f"signal {place.what}", self._hit)
+        self._catchpoint = catchpoint(f"signal {place.what}", self._hit)
 
     def enable(self, readings: Sequence[Reading]) -> None:
         self._catchpoint.enabled = True
@@ -123,7 +130,7 @@ class ExceptionPoint:
 
     def _hit(self) -> bool:
         thrown = Thrown.at_probe()
-        if self._place.what and self._place.what not in thrown.names:
+        if self._place.what and not thrown.is_a(self._place.what):
             return False
         library = gdb.selected_frame()
         program = library.older()
@@ -174,7 +181,7 @@ def _completions(command: str, start: str) -> list[str]:
     return [line.removeprefix(command) for line in text.splitlines()]
 
 
-def _catchpoint(what: str, action: Callable[[], bool]) -> gdb.Breakpoint:
+def catchpoint(what: str, action: Callable[[], bool]) -> gdb.Breakpoint:
     """Calls `action` whenever it is hit, which may stop the program, silently."""
     found = _NUMBER.search(gdb.execute(f"catch {what}", to_string=True))
     if found is None:

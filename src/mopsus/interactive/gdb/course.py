@@ -13,7 +13,7 @@ import gdb
 from mopsus.interactive.crash import cause_of
 from mopsus.interactive.gdb.agent.frames import is_hook
 from mopsus.interactive.gdb.agent.threads import is_running
-from mopsus.interactive.gdb.deaths import dies_of
+from mopsus.interactive.gdb.deaths import dies_of, is_called
 from mopsus.interactive.gdb.developer import Hooks
 from mopsus.interactive.gdb.trap import Trap, sweep
 
@@ -144,8 +144,8 @@ class Course:
 
     def _see_whether_dying(self) -> None:
         """Does the program stand at the signal that ends it?"""
-        number = None if self.signal is None else dies_of(self.signal)
-        if number is not None and self.signal != INTERRUPT:
+        number = None if self.signal in (None, INTERRUPT) or is_called() else dies_of(self.signal)
+        if number is not None:
             self._session.dying(cause_of(number), keep=self._debugger.checkpoints.outlive)
 
     def _beginning(self, command: str) -> None:
@@ -203,7 +203,9 @@ class Course:
         return stays
 
     def _on_stop(self, event: gdb.StopEvent) -> None:
-        if self._debugger.checkpoints.busy:
+        if (
+            self._debugger.checkpoints.busy or self._debugger.telling
+        ):  # in the second case it is a call of ours that failed
             return
         if self._debugger.checkpoints.program_ended:  # GDB does not call that an exit
             self.over = True

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import gdb
 
+_MOST_FRAMES = 1000
+"""A stack that has overflown is not walked to its end."""
 _HARMLESS = {
     signal.SIGCHLD,
     signal.SIGCONT,
@@ -33,3 +35,13 @@ def dies_of(name: str) -> int | None:
     masks = dict(line.split(":\t", 1) for line in lines if line.startswith(("SigCgt:", "SigIgn:")))
     heeded = any(int(mask, 16) >> (number - 1) & 1 for mask in masks.values())
     return None if heeded else int(number)
+
+
+def is_called() -> bool:
+    """Does the program stand in a call that the developer has asked for? What that does is no affair of its own."""
+    frame: gdb.Frame | None = gdb.newest_frame()
+    for _ in range(_MOST_FRAMES):
+        if frame is None or frame.type() == gdb.DUMMY_FRAME:
+            return frame is not None
+        frame = frame.older()
+    return False

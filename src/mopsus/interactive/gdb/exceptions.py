@@ -5,6 +5,7 @@ The library describes each type by records in the program, which are there witho
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -15,6 +16,11 @@ from mopsus.model import Unavailable
 _WORD = 8
 _ONE_BASE = "__si_class_type_info"
 _SEVERAL_BASES = "__vmi_class_type_info"
+_STRINGS = {
+    "std::string": "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >",
+    "std::wstring": "std::__cxx11::basic_string<wchar_t, std::char_traits<wchar_t>, std::allocator<wchar_t> >",
+}
+"""Names that every program knows, for those without debug information."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +36,10 @@ class Thrown:
         """The one that the library is busy with."""
         address, description = (int(gdb.parse_and_eval(f"(long) $_probe_arg{index}")) for index in (0, 1))
         return cls(address, *_described(description, gdb.selected_inferior().pid))
+
+    def is_a(self, name: str) -> bool:
+        """Is its type, or one that it is derived from, called so, by whatever name?"""
+        return name in self.names or _whole(name) in self.names
 
     def value(self, whole: bool) -> object:
         """The exception itself. Not `whole`: only a part of it may be at the address."""
@@ -60,6 +70,20 @@ def _described(description: int, process: int) -> tuple[tuple[str, ...], bool]:
         names += [name for name in inherited if name not in names]
         several = several or more
     return tuple(names), several
+
+
+def is_known(name: str) -> bool:
+    """Is there a type of that name that can be thrown, in the program or in a library of its?"""
+    whole = f"typeinfo for {_whole(name)}"  # not `info address`: a command that fails here ends more than itself
+    return f"  {whole}\n" in gdb.execute(f"info variables -q ^{re.escape(whole)}$", to_string=True)
+
+
+def _whole(name: str) -> str:
+    """What the compiler calls a type that has a name of its own for it."""
+    try:
+        return gdb.lookup_type(name).strip_typedefs().name or name
+    except gdb.error:
+        return _STRINGS.get(name, name)
 
 
 def _word(address: int) -> int:

@@ -10,18 +10,21 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from mopsus.interactive.backends import Backend, find_program, is_compiled
 from mopsus.interactive.debugger import DebuggerError
-from mopsus.interactive.outcome import Outcome
+from mopsus.interactive.follow import Follow
+from mopsus.interactive.gdb.family import ending, run_family, take, words_of
+from mopsus.interactive.outcome import INTERRUPTION, Outcome, Stop
 from mopsus.interactive.setup import Setup
+from mopsus.stopping import STOPPING
 
 START = Path(__file__).with_name("start.py")
 """What GDB reads. `source` it at the prompt of any GDB, or in a gdbinit, to have the commands for monitors there."""
-_LAST_LINES = 3
 _IGNORED = (signal.SIGPIPE, signal.SIGXFSZ)
 """By the Python that we are, and not by the shell that the program might have been started from."""
 _STREAMS = (7, 8, 9)
@@ -40,9 +43,10 @@ def run(setup: Setup) -> Outcome:
         program = (str(find_program(setup.program[0]).absolute()), *setup.program[1:]) if setup.program else ()
         ready = replace(setup, program=program, outcome=str(outcome))
         said = _run_prompt(gdb, ready, folder) if setup.has_prompt else _run_batch(gdb, ready, folder)
+        if not outcome.exists() and STOPPING.is_set():
+            return Outcome(stop=Stop(INTERRUPTION, None))
         if not outcome.exists():
-            last = " / ".join(line.strip() for line in said.splitlines()[-_LAST_LINES:])
-            hint = f"its last words: {last}" if last else "try `gdb -batch -ex 'python print(1)'`"
+            hint = f"its last words: {said}" if said else "try `gdb -batch -ex 'python print(1)'`"
             raise DebuggerError("GDB ended without a word of what became of the program", hint=hint, code="DEBUG-010")
         return Outcome.from_json(outcome.read_text())
 
@@ -60,26 +64,37 @@ def _run_batch(gdb: str, setup: Setup, folder: Path) -> str:
     A shell that GDB starts the program with puts the streams in place: hence descriptors of one digit, as `sh` knows no
     others. Input is GDB's, too, unless an editor has a terminal for the program: GDB would read there, and change it.
     """
-    log = folder / "gdb.log"
     own = [1, 2] if setup.channel is None or not os.isatty(0) else [0, 1, 2]
-    streams = _STREAMS[-len(own) :]
     kept = [_beyond(each, fcntl.F_DUPFD_CLOEXEC) for each in own]
     if setup.channel is not None:
         moved = _beyond(setup.channel, fcntl.F_DUPFD)
         os.close(setup.channel)
         setup = replace(setup, channel=moved)
+    start = partial(_start, gdb, own, kept)
     try:
-        with log.open("wb") as file, open(os.devnull, "rb") as nothing:
-            ours = [(file.fileno() if each else nothing.fileno(), each) for each in own]
-            actions = [(os.POSIX_SPAWN_DUP2, *pair) for pair in (*ours, *zip(kept, streams, strict=True))]
-            command = _command(gdb, setup, folder, streams)
-            process = os.posix_spawn(gdb, command, os.environ, file_actions=actions, setsigdef=_IGNORED)
-            with _passing_on(process):
+        if setup.follow is Follow.BOTH:
+            return run_family(setup, folder, start)
+        running: set[int] = set()
+        with ending(running) if setup.batch else nullcontext():
+            process, log = start(setup, folder)
+            take(process, running)
+            with nullcontext() if setup.batch else _passing_on(process):
                 os.waitpid(process, 0)
     finally:
         for each in kept:
             os.close(each)
-    return log.read_text(errors="replace").strip()
+    return words_of(log)
+
+
+def _start(gdb: str, own: list[int], kept: list[int], setup: Setup, folder: Path) -> tuple[int, Path]:
+    """A GDB without a terminal; its process, and where its words go."""
+    log = folder / "gdb.log"
+    streams = _STREAMS[-len(own) :]
+    with log.open("wb") as file, open(os.devnull, "rb") as nothing:
+        ours = [(file.fileno() if each else nothing.fileno(), each) for each in own]
+        actions = [(os.POSIX_SPAWN_DUP2, *pair) for pair in (*ours, *zip(kept, streams, strict=True))]
+        command = _command(gdb, setup, folder, streams)
+        return os.posix_spawn(gdb, command, os.environ, file_actions=actions, setsigdef=_IGNORED), log
 
 
 def _beyond(descriptor: int, how: int) -> int:

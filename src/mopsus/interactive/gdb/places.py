@@ -13,10 +13,12 @@ from mopsus.model import Place, PlaceKind
 
 _FUNCTION = re.compile(r"([\w:~]+)\(|^0x[0-9a-f]+\s+(\S+)$", re.MULTILINE)
 
+_OPTIMIZED = re.compile(r"\s(-O(?:[1-3sz]|fast)?)(?:\s|$)")
+
 
 def wrong_with(place: Place) -> str | None:
     """What is wrong with a place, and what to do; None if it is there, or may still come."""
-    if place.kind not in (PlaceKind.CALL, PlaceKind.LINE) or _exists(_linespec(place)) or _may_come():
+    if place.kind not in (PlaceKind.CALL, PlaceKind.LINE) or _exists(_linespec(place)) or may_come():
         return None
     return why_missing(place)
 
@@ -28,10 +30,26 @@ def why_missing(place: Place) -> str:
             lacks = "the program was compiled without debug information"
             return f"{lacks}, so it has no line {place.what}: compile it with -g"
         return f"the program has no code for line {place.what}"
-    if not _exists("main"):
+    if not has_symbols():
         lacks = f"the program has no symbols, so nobody knows where {place.what} is"
         return f"{lacks}: compile it with -g, and do not strip it"
     return f"the program has no function {place.what}{_near(_linespec(place))}"
+
+
+def why_doubtful(place: Place) -> str | None:
+    """Why a call may have gone unseen: of a function that was compiled with optimization, some calls leave no trace."""
+    if place.kind is not PlaceKind.CALL:
+        return None
+    try:
+        found = gdb.decode_line(_linespec(place))[1]
+    except gdb.error:
+        return None
+    for each in found or ():
+        level = _OPTIMIZED.search(each.symtab.producer or "") if each.symtab is not None else None
+        if level is not None:
+            unseen = "calls that the compiler has folded away, or whose code it has taken to another place"
+            return f"{place.what} was compiled with {level[1]}, and {unseen}, are not seen; -O0 shows all"
+    return None
 
 
 def _linespec(place: Place) -> str:
@@ -48,7 +66,12 @@ def _exists(place: str) -> bool:
         return False
 
 
-def _may_come() -> bool:
+def has_symbols() -> bool:
+    """Does anybody know where the program has what?"""
+    return _exists("main")
+
+
+def may_come() -> bool:
     """May a library that is loaded later have it? Not once the program runs, unless it loads libraries by itself."""
     space = gdb.current_progspace()
     program = None if space is None else space.filename

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 import shlex
 import signal
@@ -15,8 +16,10 @@ import gdb
 
 from mopsus.interactive.dap.channel import Channel
 from mopsus.interactive.dap.gdb.sitting import console, run_editor
+from mopsus.interactive.follow import Follow
 from mopsus.interactive.gdb.adapter import GdbDebugger
 from mopsus.interactive.gdb.batch import run_batch
+from mopsus.interactive.gdb.children import Children
 from mopsus.interactive.gdb.course import Course
 from mopsus.interactive.gdb.prefix import NAMES, MonitorCommands
 from mopsus.interactive.gdb.signals import Listener
@@ -35,7 +38,7 @@ def begin(order: Mapping[str, Any] | None) -> None:
     if order is not None:
         _end_with(order["starter"])
     setup = Setup.from_json(order["setup"]) if order is not None else Setup(())
-    debugger = GdbDebugger(hooks=setup.hooks)
+    debugger = GdbDebugger(hooks=setup.hooks and setup.follow is Follow.PARENT)
     session = Session(debugger, history=setup.history, allow_code=setup.allow_code, record=setup.record)
     debugger.driver, debugger.tell, debugger.warn = session, session.tell, session.warn
     listener = None if setup.channel is not None else Listener(has_prompt=setup.has_prompt)
@@ -58,13 +61,17 @@ def begin(order: Mapping[str, Any] | None) -> None:
     try:
         _load(setup, streams)
         prepare(session, setup)
+        if not setup.has_prompt or setup.follow is Follow.CHILD:  # otherwise GDB tells of them itself
+            Children(session, setup.follow, setup.handing_over)
+        if setup.legacy is not None:
+            _take_over(session, setup)
     except (MopsusError, gdb.error) as error:
         _write(setup, Outcome(error=str(error)))
         gdb.write(f"{error}\n", gdb.STDERR)
         gdb.execute("quit 2")
         return
     if setup.batch:
-        _write(setup, run_batch(session, course, attached=setup.process is not None))
+        _write(setup, run_batch(session, course, attached=setup.process is not None, keep=setup.legacy is None))
     elif channel is not None:
         _write(setup, run_editor(session, debugger, setup, channel))
     else:
@@ -100,6 +107,13 @@ def _load(setup: Setup, streams: Sequence[int]) -> None:
     for name in ("LINES", "COLUMNS"):
         if name not in os.environ:
             gdb.execute(f"unset environment {name}")
+
+
+def _take_over(session: Session, setup: Setup) -> None:
+    """Begin with what the parent's session knew. The child was stopped before it did anything."""
+    legacy = json.loads(Path(setup.legacy or "").read_text())
+    session.inherit(legacy["monitors"])
+    os.kill(legacy["process"], signal.SIGCONT)
 
 
 def _quoted(path: str) -> str:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import signal
 import threading
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
     from mopsus.interactive.gdb.course import Course
     from mopsus.interactive.live.view import View
     from mopsus.interactive.session import Session
+
+_PATIENCE_S = 3.0
+"""So long a program may run on that was interrupted."""
 
 
 class Viewing:
@@ -43,12 +48,8 @@ class Viewing:
         gdb.events.exited.connect(self._at_stop)
 
     def _attend(self, view: View) -> None:
-        # A signal that a thread of Python's took would be lost to GDB.
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
-        try:
+        with _without_signals():
             threading.Thread(target=self._listen, args=(view,), daemon=True).start()
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def _listen(self, view: View) -> None:
         while requests := view.wait():
@@ -84,13 +85,25 @@ class Viewing:
         elif is_running():
             if request.wish is not Wish.CONTINUE:
                 self._asked.append(request)
-                gdb.execute("interrupt")
+                self._interrupt()
         else:
             self._asked.append(request)
             if not self._course.unsettled:  # otherwise there is a prompt soon
                 self._stop_paging()
                 gdb.write("\n")
                 self._settle()
+
+    def _interrupt(self) -> None:
+        """GDB may lose one, if the program has just begun to run: then there is another, after a while."""
+        gdb.execute("interrupt")
+        again = threading.Timer(_PATIENCE_S, gdb.post_event, (self._insist,))
+        again.daemon = True
+        with _without_signals():
+            again.start()
+
+    def _insist(self) -> None:
+        if self._asked and is_running():
+            self._interrupt()
 
     def _settle(self) -> None:
         """As before a prompt: GDB shows none by itself after what it was not asked for at the prompt."""
@@ -135,3 +148,13 @@ class Viewing:
     def _command(self, line: str) -> None:
         self._session.command(line)
         self._course.proceed(started=True)
+
+
+@contextmanager
+def _without_signals() -> Iterator[None]:
+    """What is started meanwhile takes no signal: one that a thread of Python's took would be lost to GDB."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

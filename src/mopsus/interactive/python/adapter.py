@@ -12,7 +12,16 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, NoReturn, Protocol
 
-from mopsus.interactive.debugger import CheckpointError, Debugger, DebuggerError, Driver, Feed, PlaceError, Where
+from mopsus.interactive.debugger import (
+    CheckpointError,
+    Debugger,
+    DebuggerError,
+    Driver,
+    Feed,
+    PlaceError,
+    Where,
+    shortened,
+)
 from mopsus.interactive.python import processes
 from mopsus.interactive.python.arrivals import Arrivals, Hit
 from mopsus.interactive.python.atlas import Atlas
@@ -240,7 +249,7 @@ class PythonDebugger(Debugger):
             return []
         frames = [frame for frame, _ in reversed(self._prompt.get_stack(self._frame, None)[0])]
         places = [(frame.f_code.co_qualname, short_path(_location(frame))) for frame in frames]
-        return [f"#{number} {function} at {place}" for number, (function, place) in enumerate(places[:limit])]
+        return shortened([f"#{number} {function} at {place}" for number, (function, place) in enumerate(places)], limit)
 
     # ---- its course
 

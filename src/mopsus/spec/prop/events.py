@@ -24,6 +24,7 @@ from mopsus.spec.scan import KEYWORDS
 _VARIABLES = ("write", "read", "access", "update")
 _NAMED = ("syscall", "signal", "throw", "catch")
 _FUNCTION = re.compile(rf"~?{NAME.pattern}(?:(?:\.|::)~?{NAME.pattern})*")
+_DESTRUCTOR = re.compile(rf"~{NAME.pattern}$")
 _LINE = re.compile(r"[\w./+-]+:\d+\b(?!:)")
 _PATH = re.compile(rf"[*&]*{NAME.pattern}(?:(?:\.|->|::){NAME.pattern}|\[\d+\])*")
 _OTHER_PROGRAM = re.compile(r"in\s+program\b")
@@ -197,7 +198,7 @@ def make_event(name: str, event: Declared, slices: tuple[Word, ...], span: Span 
 def _name(place: Place) -> str:
     """A name that tells what happens: `queue_push`, `fopen_after`, `write_counter`, `line_queue_c_12`."""
     words = [] if place.kind is PlaceKind.CALL else [place.kind.value]
-    words += [place.what, "after" if place.after else ""]
+    words += [_DESTRUCTOR.sub("destructor", place.what), "after" if place.after else ""]
     name = re.sub(r"\W+", "_", "_".join(filter(None, words))).strip("_") or "event"
     if name[0].isdigit() or keyword.iskeyword(name) or name in KEYWORDS:
         name = f"{place.kind.value}_{name}"

@@ -24,8 +24,9 @@ from mopsus.interactive.live.picture import (
 from mopsus.model.text import short_path
 
 STYLE = """
-.m-source { font: 12.5px/1.5 ui-monospace, monospace; overflow-x: auto; }
-.m-source div { white-space: pre; padding-right: 12px; min-width: max-content; }
+.m-source { font: 12.5px/1.5 ui-monospace, monospace; }
+.m-source div { white-space: pre-wrap; overflow-wrap: anywhere; padding: 0 12px 0 8ch; text-indent: -8ch; }
+.m-source div > * { text-indent: 0; }
 .m-source .number { display: inline-block; width: 5ch; text-align: right; color: var(--m-faint); user-select: none; }
 .m-source .arrow { display: inline-block; width: 3ch; text-align: center; }
 .m-source .here { background: var(--m-lit); font-weight: 600; }

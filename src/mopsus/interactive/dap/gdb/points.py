@@ -152,7 +152,7 @@ class _Point:
 
     def take_stop(self) -> bool:
         stops, self._stops = self._stops, False
-        return stops
+        return stops and not has_passed(self.breakpoint)
 
     def delete(self) -> None:
         if self.breakpoint.is_valid():
@@ -197,14 +197,20 @@ class _Counting(gdb.Breakpoint):
         super().__init__(**location)
         self._log = LogMessage(wanted.log) if wanted.log is not None else None
         self._say = say
+        self.passed = False
+        """Did it let the program go on when it was hit last?"""
 
     def stop(self) -> bool:
-        if not self._deciding.counts():
-            return False
-        if self._log is None:
-            return True
-        self._say(self._log.say(_shown) + "\n")
-        return False
+        counts = self._deciding.counts()
+        if counts and self._log is not None:
+            self._say(self._log.say(_shown) + "\n")
+        self.passed = not counts or self._log is not None
+        return not self.passed
+
+
+def has_passed(breakpoint: gdb.Breakpoint) -> bool:
+    """Was it hit without stopping the program? GDB names it beside what has stopped it there."""
+    return isinstance(breakpoint, _Counting) and breakpoint.passed
 
 
 def _make(path: str, wanted: Wanted, say: Callable[[str], None]) -> gdb.Breakpoint:

@@ -1,0 +1,66 @@
+"""Which process is watched when a program makes another one of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Follow(StrEnum):
+    """What `--follow-fork` chooses."""
+
+    PARENT = "parent"
+    CHILD = "child"
+    BOTH = "both"
+
+
+@dataclass(slots=True)
+class Escaped:
+    """The processes that a session has let go without watching them any longer."""
+
+    children: int = 0
+    """Copies that the program made of itself."""
+    started: int = 0
+    """Programs that it started, as `system` does."""
+    parents: int = 0
+    """Processes that were left for a child of theirs."""
+
+    def said(self) -> str:
+        """In words; nothing if there is none."""
+        parts = [
+            f"{number:,} {one if number == 1 else many}"
+            for number, one, many in (
+                (self.children, "child process", "child processes"),
+                (self.parents, "parent process", "parent processes"),
+            )
+            if number
+        ]
+        return " and ".join(parts)
+
+    def warnings(self) -> list[str]:
+        """What is to be said although it does not matter to most: another program does something else."""
+        if not self.started:
+            return []
+        were = "programs that it started were" if self.started > 1 else "program that it started was"
+        return [f"{self.started:,} {were} not watched"]
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """What became of a process that was watched by a session of its own."""
+
+    process: int
+    status: int | None
+    """None: it was stopped, or nobody knows."""
+    reason: str = ""
+    """Why it was stopped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Legacy:
+    """What the session of a child begins with: its program has the past of its parent's."""
+
+    process: int
+    monitors: Sequence[object] = field(default=())
+    """Of each monitor, what `Watch.bequeath` gave."""

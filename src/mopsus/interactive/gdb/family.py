@@ -1,0 +1,162 @@
+"""The GDB processes of a run without a prompt: the one of the program, and one for each child that is watched.
+
+This runs outside GDB. A child that is handed over stands still until the GDB that is started for it lets it go on, or
+until it is let go because there are too many of them.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator, Set
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from mopsus.interactive.outcome import INTERRUPTION, Outcome, Stop, joined
+from mopsus.interactive.setup import Setup
+from mopsus.stopping import STOPPING
+
+MOST = 16
+"""Children that are watched at a time: each has a GDB of its own."""
+_PAUSE_S = 0.02
+_LAST_LINES = 3
+
+Start = Callable[[Setup, Path], tuple[int, Path]]
+"""Starts a GDB with its files in a folder, and gives its process and the file that its words go to."""
+
+
+@dataclass(slots=True)
+class _Member:
+    """A child of the program with the GDB that watches it."""
+
+    child: int
+    outcome: Path
+    log: Path
+
+
+@dataclass(slots=True)
+class _Family:
+    setup: Setup
+    folder: Path
+    start: Start
+    running: set[int] = field(default_factory=set)
+    """The GDB processes."""
+    members: dict[int, _Member] = field(default_factory=dict)
+    """By the process of their GDB."""
+    left: int = 0
+    """Children that were let go."""
+
+    def run(self) -> Path:
+        """From the first to the last; the words of the program's own GDB."""
+        with ending(self.running):
+            first, log = self.start(self.setup, self.folder)
+            take(first, self.running)
+            while self.running:
+                self._take_children()
+                for process in [each for each in self.running if os.waitpid(each, os.WNOHANG)[0]]:
+                    self.running.discard(process)
+                    if process == first and self._was_stopped():
+                        self._end_others()
+                time.sleep(_PAUSE_S)
+        self._take_children()
+        return log
+
+    def _take_children(self) -> None:
+        for legacy in sorted(Path(self.setup.handing_over or "").glob("*.json")):
+            child = int(legacy.stem)
+            if len(self.running) > MOST or STOPPING.is_set() or not self.running:
+                self._let_go(child)
+                legacy.unlink()
+                continue
+            folder = self.folder / legacy.stem
+            folder.mkdir()
+            taken = legacy.rename(folder / legacy.name)
+            outcome = folder / "outcome.json"
+            setup = replace(
+                self.setup, process=child, legacy=str(taken), outcome=str(outcome), record=self._record(child)
+            )
+            process, log = self.start(replace(setup, program=()), folder)
+            take(process, self.running)
+            self.members[process] = _Member(child, outcome, log)
+
+    def _record(self, child: int) -> str | None:
+        """Each process has a trace of its own."""
+        if self.setup.record is None:
+            return None
+        path = Path(self.setup.record)
+        return str(path.with_name(f"{path.stem}-{child}{path.suffix}"))
+
+    def _was_stopped(self) -> bool:
+        path = Path(self.setup.outcome or "")
+        return path.exists() and Outcome.from_json(path.read_text()).status is None
+
+    def _end_others(self) -> None:
+        """The program was stopped for good, and its children shall not go on for ever without it."""
+        for process in self.running:
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGTERM)
+
+    def _let_go(self, child: int) -> None:
+        self.left += 1
+        with suppress(ProcessLookupError):
+            os.kill(child, signal.SIGCONT)
+
+    def outcomes(self) -> dict[int, Outcome]:
+        """Of the children, by process."""
+        found = {}
+        for member in self.members.values():
+            if member.outcome.exists():
+                found[member.child] = Outcome.from_json(member.outcome.read_text())
+            elif STOPPING.is_set():
+                found[member.child] = Outcome(stop=Stop(INTERRUPTION, None))
+            else:
+                found[member.child] = Outcome(error=f"GDB ended without a word: {words_of(member.log)}")
+            if found[member.child].error is not None:
+                with suppress(ProcessLookupError):
+                    os.kill(member.child, signal.SIGCONT)  # nobody has
+        return found
+
+
+def run_family(setup: Setup, folder: Path, start: Start) -> str:
+    """A program and all its children. What became of them is written as the outcome of one."""
+    handing_over = folder / "children"
+    handing_over.mkdir()
+    family = _Family(replace(setup, handing_over=str(handing_over)), folder, start)
+    log = family.run()
+    outcome = Path(setup.outcome or "")
+    if outcome.exists():
+        whole = joined(Outcome.from_json(outcome.read_text()), family.outcomes())
+        if family.left:
+            text = f"{family.left:,} child processes were let go: {MOST} are watched at a time"
+            whole = replace(whole, warnings=(*whole.warnings, text))
+        outcome.write_text(whole.to_json())
+    return words_of(log)
+
+
+def words_of(log: Path) -> str:
+    """The last that GDB has said."""
+    lines = log.read_text(errors="replace").strip().splitlines()[-_LAST_LINES:]
+    return " / ".join(line.strip() for line in lines)
+
+
+def take(process: int, processes: set[int]) -> None:
+    """One more that is ended with the run, which may have been asked for just before."""
+    processes.add(process)
+    if STOPPING.is_set():
+        os.kill(process, signal.SIGTERM)
+
+
+@contextmanager
+def ending(processes: Set[int]) -> Iterator[None]:
+    """Who asks us to end means the whole run: every GDB is asked to end it, and says what was found so far."""
+
+    def ask(_: int) -> None:
+        STOPPING.heed()
+        for process in list(processes):
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGTERM)
+
+    with STOPPING.telling(ask):
+        yield
