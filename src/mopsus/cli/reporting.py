@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakSet
 
 from mopsus.cli.options import OnFault
-from mopsus.model import Fault, Faults, MopsusError
-from mopsus.report.summary import HELD, LENIENT, VIOLATED, Summary, exit_status, fault_details, fault_line
+from mopsus.model import LENIENT, Fault, Faults, MopsusError
+from mopsus.report.summary import HELD, VIOLATED, Summary, exit_status, fault_details, fault_line
 
 if TYPE_CHECKING:
     from mopsus.logics import CompiledSpec

@@ -178,6 +178,7 @@ def watch(
                 format=trace_format_of(format),
                 open_monitor=run.open_monitor,
                 keeper=keeper,
+                silence=silence,
             )
         return run.finish(result, heard_of(result) if components else None)
 

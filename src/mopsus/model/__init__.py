@@ -43,12 +43,13 @@ if TYPE_CHECKING:
         TimedMachine,
         TimedOperator,
     )
-    from mopsus.model.unseen import Silence, Unseen
+    from mopsus.model.unseen import LENIENT, Silence, Unseen
     from mopsus.model.value import Address, ObjectRef, Scalar, Value
     from mopsus.model.verdict import Step, Verdict, WitnessEvent
 
 __all__ = [
     "DISORDERED",
+    "LENIENT",
     "TIMED_VERDICTS",
     "UNTIMED",
     "Acceptance",
@@ -124,7 +125,7 @@ if not TYPE_CHECKING:  # a type checker must see the names above, and no others
             "symbolic": "SymbolicMachine",
             "term": "Atom Pid Reference",
             "timed": "DISORDERED FormulaPart TIMED_VERDICTS TimedKind TimedMachine TimedOperator UNTIMED",
-            "unseen": "Silence Unseen",
+            "unseen": "LENIENT Silence Unseen",
             "value": "Address ObjectRef Scalar Value",
             "verdict": "Step Verdict WitnessEvent",
         },

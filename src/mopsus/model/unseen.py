@@ -34,11 +34,11 @@ class Unseen:
         """A sentence: which spec, which event, and why."""
         if self.elsewhere:
             return f"spec {self.spec}: what happened in {self.elsewhere} was not seen"
-        what = "none of its events" if self.event is None else f"event `{self.event}`"
-        verb = ("ever" if self.event is None else "never") + " occurred" if self.possible else "can occur"
-        if not self.possible and self.event is not None:
-            verb = "cannot occur"
-        return f"spec {self.spec}: {what} {verb}{f': {self.reason}' if self.reason else ''}"
+        if self.event is None:
+            told = "none of its events " + ("ever occurred" if self.possible else "can be seen")
+        else:
+            told = f"event `{self.event}` " + ("never occurred" if self.possible else "cannot be seen")
+        return f"spec {self.spec}: {told}{f': {self.reason}' if self.reason else ''}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,3 +65,7 @@ class Silence:
     def shows(self, unseen: Unseen) -> bool:
         """Is it worth a reader's time? That some event of a spec did not occur mostly is not."""
         return self.refuses(unseen) or not unseen.possible or unseen.event is None
+
+
+LENIENT = Silence()
+"""What cannot occur is refused, and nothing else."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from mopsus.model import Diagnostic, Fault, MopsusError, Severity, Silence, Spec, Unseen
+from mopsus.model import LENIENT, Diagnostic, Fault, MopsusError, Severity, Silence, Spec, Unseen
 from mopsus.model.text import printable, short_path, show_place, show_signal
 
 if TYPE_CHECKING:
@@ -25,9 +25,6 @@ PRESUMED = {True: "presumably true", False: "presumably false", None: "unknown"}
 
 NAMED = 3
 """How many specs the summary line names."""
-
-LENIENT = Silence()
-"""What cannot occur is refused, and nothing else."""
 
 _ABANDONED = Diagnostic(
     "FAULT-002",

@@ -147,6 +147,18 @@ def fields(predicate: Predicate) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_fields(predicate)))
 
 
+def null_tested(predicate: Predicate) -> Iterator[str]:
+    """The names of the fields of which it is asked whether they are there."""
+    match predicate:
+        case IsNull(field):
+            yield field.name
+        case Not(operand):
+            yield from null_tested(operand)
+        case And(operands) | Or(operands):
+            for operand in operands:
+                yield from null_tested(operand)
+
+
 def print_predicate(predicate: Predicate) -> str:
     """The canonical text; reading it gives the predicate back."""
     return _text(predicate, 0)

@@ -42,6 +42,8 @@ class Origin:
 
     name: str
     absent: frozenset[str] = frozenset()
+    likeness: str = ""
+    """What it looks like instead of a trace."""
 
 
 def plain_batch(batch: TraceBatch) -> TraceBatch:
@@ -77,12 +79,11 @@ class BatchBuilder:
         if len(batch):
             yield batch
         for bad in parsed.bad:
-            self._reject(bad, origin.name, first_row)
+            self._reject(bad, origin, first_row)
 
-    def _reject(self, bad: BadRow, file: str, first_row: int) -> None:
-        error = TraceError(
-            bad.message, file=file, row=first_row + bad.offset, column=bad.column, hint=bad.hint or SKIP_HINT
-        )
+    def _reject(self, bad: BadRow, origin: Origin, first_row: int) -> None:
+        hint = bad.hint or origin.likeness or SKIP_HINT
+        error = TraceError(bad.message, file=origin.name, row=first_row + bad.offset, column=bad.column, hint=hint)
         if not self._skip:
             raise error
         self.bad_rows += 1
@@ -91,7 +92,7 @@ class BatchBuilder:
 
     def _as_table(self, rows: Rows, numbers: Sequence[int] | None) -> Table | Rows:
         pa = load("pyarrow")
-        if pa is None:
+        if pa is None or not rows.columns:  # a table without columns has no rows
             return rows
         arrays = {name: pa.array(values, arrow_type(self._types[name])) for name, values in rows.columns.items()}
         if numbers is not None:

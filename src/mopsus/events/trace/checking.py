@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
+from mopsus.events.trace.batches import TraceBatch
 from mopsus.events.trace.columns import ColumnType
 from mopsus.events.trace.follow import POLL_S
 from mopsus.events.trace.keeping import Keeper
@@ -18,7 +19,7 @@ from mopsus.events.trace.read import TraceReader
 from mopsus.events.trace.session import BadRows, Counts, OnVerdict, OpenMonitor, Session, TraceMonitor
 from mopsus.events.trace.sources import Format, Source, expand
 from mopsus.events.trace.tail import LogReader
-from mopsus.model import Diagnostic, Spec, TraceError, Unseen, Verdict
+from mopsus.model import LENIENT, Diagnostic, Silence, Spec, TraceError, Unseen, Verdict
 from mopsus.monitor.errors import ClosedError
 from mopsus.stopping import STOPPING
 
@@ -84,11 +85,10 @@ def check(
     processed. So does Ctrl-C.
     """
     sources = [source for trace in traces for source in (expand([trace]) if isinstance(trace, str) else [trace])]
-    monitors = open_monitor or monitors_for(history, allow_code)
-    run = Run(on_verdict, max_violations, lambda take: Session(specs, monitors, take, bad_rows))
+    run = _TraceRun(specs, open_monitor or monitors_for(history, allow_code), on_verdict, bad_rows, max_violations)
     with closing(run), TraceReader(sources, needs_of(specs), format=format, skip=bad_rows == "skip") as reader:
         run.go(reader, lambda rows: progress and progress(Progress(rows, reader.bytes_done, reader.bytes_total)))
-        result = run.finish(reader.builder.bad_rows, reader.builder.bad, _untimed(reader.types))
+        result = run.end(reader)
     result.sources = [source.name for source in sources]
     result.warnings += [Diagnostic("TRACE-007", f"{name} is empty", warning=True) for name in reader.empty]
     return result
@@ -108,33 +108,42 @@ def watch(
     poll_s: float = POLL_S,
     open_monitor: OpenMonitor | None = None,
     keeper: Keeper | None = None,
+    silence: Silence = LENIENT,
 ) -> CheckResult:
     """Follow a CSV or JSON-lines file as it grows, until `stop` is set, Ctrl-C, or an error.
 
     The file is read from its beginning and need not be there yet. With a `keeper` it is read from where an earlier run
-    ended, however that did. The rest is as in `check`, except that a Ctrl-C leaves nothing incomplete.
+    ended, however that did. The rest is as in `check`, except that a Ctrl-C leaves nothing incomplete, and
+    that it ends at once if an event cannot occur in the log and that is refused.
     """
-    monitors = open_monitor or monitors_for(history, allow_code)
-    run = Run(on_verdict, max_violations, lambda take: Session(specs, monitors, take, bad_rows))
+    run = _TraceRun(specs, open_monitor or monitors_for(history, allow_code), on_verdict, bad_rows, max_violations)
     with closing(run), ExitStack() as ends:
         reader = LogReader(log, needs_of(specs), format=format, skip=bad_rows == "skip", stop=stop, poll_s=poll_s)
-        session = run.session
         if keeper is not None:
-            assert isinstance(session, Session)
             ends.callback(keeper.close)
             reader.settled = keeper.consider
-            run.outcome.warnings += keeper.begin(reader, session)
-        run.go(reader, obedient=True)
+            run.outcome.warnings += keeper.begin(reader, run.session)
+        run.go(_while_seeing(reader, specs, silence), obedient=True)
         if keeper is not None and reader.is_settled and not (run.outcome.torn or run.outcome.full):
             run.conclude(keeper.keep)
-        warnings = [*_untimed(reader.types), *(_unread(reader.unread, str(log)) if run.outcome.interrupted else ())]
+        warnings = [*(_unread(reader.unread, str(log)) if run.outcome.interrupted else ())]
         if reader.lost:
             message = f"the place where the last run stopped reading {log} was not found: rows may be missing"
             warnings.append(Diagnostic("TRACE-013", message, hint="keep rotated files for longer", warning=True))
         run.outcome.interrupted = False  # it is the way to end
-        result = run.finish(reader.builder.bad_rows, reader.builder.bad, warnings)
+        result = run.end(reader, warnings)
     result.sources = [str(log)]
     return result
+
+
+def _while_seeing(reader: LogReader, specs: Sequence[Spec], silence: Silence) -> Iterator[TraceBatch]:
+    """The batches, unless the first shows that there is nothing to wait for."""
+    known = False
+    for batch in reader:
+        if not known and any(map(silence.refuses, reader.survey.impossible(specs))):
+            return
+        known = True
+        yield batch
 
 
 def monitors_for(history: int, allow_code: bool) -> OpenMonitor:
@@ -167,8 +176,6 @@ class FedSession(Protocol[Block]):
     def stats(self) -> Mapping[str, Counts]: ...
 
     def feed(self, block: Block, /) -> None: ...
-
-    def unseen(self) -> Sequence[Unseen]: ...
 
     def close(self) -> None: ...
 
@@ -267,7 +274,7 @@ class Run(Generic[Block]):
 
     @property
     def broken_off(self) -> bool:
-        """Did it end before its time?"""
+        """Did it end before its time? It then says why; that an event might still have come is no news."""
         return self.outcome.error is not None or self.outcome.interrupted or self.outcome.full
 
     def finish(self, bad_rows: int, bad: list[TraceError], warnings: Iterable[Diagnostic] = ()) -> CheckResult:
@@ -280,9 +287,6 @@ class Run(Generic[Block]):
         outcome.bad_rows = bad_rows + session.bad_rows
         outcome.bad = bad
         outcome.stats = dict(session.stats)
-        # A run that broke off says why it did; that an event might still have come is no news.
-        if not self.broken_off:
-            outcome.unseen += session.unseen()
         outcome.warnings += warnings
         if outcome.bad_rows:
             outcome.warnings.append(_skipped(outcome))
@@ -307,6 +311,29 @@ def _exited(wish: SystemExit) -> TraceError:
     """Only a program can be left; a run that the code of a spec leaves has not seen everything."""
     hint = "let the verdict speak for itself, or stop after the first by --max-violations 1"
     return TraceError(f"code of a spec has left the run: SystemExit({wish.code!r})", hint=hint, code="TRACE-015")
+
+
+class _TraceRun(Run[TraceBatch]):
+    """A run over traces."""
+
+    session: Session
+
+    def __init__(
+        self,
+        specs: Sequence[Spec],
+        open_monitor: OpenMonitor,
+        on_verdict: OnVerdict,
+        bad_rows: BadRows,
+        max_violations: int | None,
+    ) -> None:
+        super().__init__(on_verdict, max_violations, lambda take: Session(specs, open_monitor, take, bad_rows))
+
+    def end(self, reader: TraceReader | LogReader, warnings: Iterable[Diagnostic] = ()) -> CheckResult:
+        """What has come of it, and of what was read."""
+        result = self.finish(reader.builder.bad_rows, reader.builder.bad, [*_untimed(reader.types), *warnings])
+        if not self.broken_off:
+            result.unseen = self.session.unseen(reader.survey)
+        return result
 
 
 def _untimed(types: ColumnTypes) -> list[Diagnostic]:

@@ -20,9 +20,11 @@ from typing import TypeAlias
 from mopsus.events.trace.batches import BatchBuilder, Origin, TraceBatch
 from mopsus.events.trace.binary import BinaryReader, Decoding
 from mopsus.events.trace.blocks import cut_blocks
+from mopsus.events.trace.likeness import likeness
 from mopsus.events.trace.needs import OPTIONAL, ColumnTypes, Needs
 from mopsus.events.trace.rows import parse_header
 from mopsus.events.trace.sources import STDIN, Format, Source, UnreadableError, detect_format, open_source, read_pieces
+from mopsus.events.trace.survey import Survey
 from mopsus.events.trace.text import CsvReader, JsonReader, Parsed, TextReader
 from mopsus.model import TraceError
 
@@ -57,6 +59,7 @@ class TraceReader:
             raise TraceError("standard input can be read only once", file=STDIN, code="TRACE-002")
         self.types = ColumnTypes(needs)
         self.builder = BatchBuilder(self.types, skip=skip)
+        self.survey = Survey(needs)
         self.empty: list[str] = []
         self.bytes_done = 0
         self.bytes_total = total_size(sources)
@@ -137,19 +140,22 @@ class TraceReader:
             if format in (Format.PARQUET, Format.ARROW):
                 self._read_binary(source, format, None if compressed else source.path, pieces)
             else:
-                self._read_text(source, format, pieces)
+                self._read_text(source, format, pieces, likeness(first))
 
-    def _read_text(self, source: Source, format: Format, pieces: Iterator[bytes]) -> None:
+    def _read_text(self, source: Source, format: Format, pieces: Iterator[bytes], like: str) -> None:
         blocks = cut_blocks(pieces, quotes=format is Format.CSV)
         reader: TextReader
         if format is Format.CSV:
             header, rest = parse_header(next(blocks))
-            reader = CsvReader(header, self._needs, self.types)
+            self.survey.see_table(source.name, header, like)
+            reader = CsvReader(header, self._needs, self.types, like)
             blocks = _after(rest, blocks)
         else:
             reader = JsonReader(self._needs, self.types)
-        self._put(Origin(source.name, absent_columns(self._needs, reader.present)))
+        self._put(Origin(source.name, absent_columns(self._needs, reader.present), like))
         for block in blocks:
+            if format is Format.JSONL:
+                self.survey.see_objects(block, like)
             reader.sample(block)
             self._put(self._parsers.submit(reader.parse, block, stop=not self._skip))
 
@@ -159,6 +165,7 @@ class TraceReader:
         decoding = Decoding(format, path, pieces, self._needs.columns)
         try:
             reader = BinaryReader(decoding, self._needs, self.types)
+            self.survey.see_table(source.name, decoding.columns)
             self._put(Origin(source.name, absent_columns(self._needs, reader.present)))
             seen = 0
             for batch in decoding:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
+from itertools import repeat
 
 from mopsus._core import Columns
 from mopsus.events.trace import masks
@@ -153,5 +154,5 @@ def _lacks_names(table: Table) -> bool:
 def rows_of(rows: Rows) -> Iterator[dict[str, Scalar]]:
     """Each row as a mapping."""
     names = list(rows.columns)
-    for values in zip(*rows.columns.values(), strict=True):
+    for values in zip(*rows.columns.values(), strict=True) if names else repeat((), len(rows)):
         yield dict(zip(names, values, strict=True))

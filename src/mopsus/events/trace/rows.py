@@ -292,7 +292,8 @@ class _Builder:
             except ValueError as error:
                 values[name] = None
                 failed[name] = error
-        for name in failed.keys() & self._types.needs.needed_by(values.get(EVENT)) if failed else ():
+        needed = self._types.needs.needed_by(values.get(EVENT)) if failed else ()
+        for name in [name for name in failed if name in needed]:
             self.reject(*describe_failure(name, row[name][0], failed[name], self._types))
             return
         if self._types.needs.named_only and values[EVENT] is None:

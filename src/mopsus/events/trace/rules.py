@@ -29,6 +29,8 @@ class EventRule:
     """The values of column `event` that its rows can have; None: any."""
     fields: frozenset[str]
     """The columns that its predicates look at."""
+    required: frozenset[str]
+    """Those of them of which it is not asked whether they are there at all, by `is None`."""
     texts: frozenset[str]
     """Those of them that are compared with text."""
 
@@ -63,7 +65,8 @@ def _rule_of(event: Event) -> EventRule:
     tests: list[Predicate] = [part.argument for part in walk(pointcut) if part.kind == "row"]
     fields = frozenset(name for test in tests for name in predicates.fields(test))
     texts = frozenset(name for test in tests for name in _texts(test))
-    return EventRule(event.name, pointcut, columns, _names(pointcut), fields, texts)
+    required = fields - {name for test in tests for name in predicates.null_tested(test)}
+    return EventRule(event.name, pointcut, columns, _names(pointcut), fields, required, texts)
 
 
 def _names(pointcut: Pointcut) -> frozenset[str] | None:

@@ -13,12 +13,14 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 from mopsus._core import Columns
 from mopsus.events.trace import masks
-from mopsus.events.trace.arrow import Table, require
+from mopsus.events.trace.arrow import Array, Table, require
 from mopsus.events.trace.batches import ROW, TraceBatch, plain_batch
 from mopsus.events.trace.needs import EVENT, LOCATION, RELEASE, THREAD, TIME, needs_of
 from mopsus.events.trace.recognise import Recogniser, TraceEvent, rows_of
 from mopsus.events.trace.rows import Rows
+from mopsus.events.trace.survey import Survey
 from mopsus.model import Scalar, Spec, TraceError, Unseen, Verdict
+from mopsus.model.text import show_value
 
 BadRows: TypeAlias = Literal["stop", "skip"]
 
@@ -76,11 +78,6 @@ class Watcher:
     def __post_init__(self) -> None:
         self.parameters = {event.name: event.parameters for event in self.spec.events}
 
-    def occurred(self) -> bool:
-        """Did any of its events occur?"""
-        seen = self.monitor.stats().seen
-        return any(seen.get(name, 0) for name in self.parameters)
-
 
 class Sorter:
     """Passes verdicts on; those of several specs about one batch in the order of its rows.
@@ -134,6 +131,7 @@ class Session:
         self._bad_rows = bad_rows
         self._names: list[str] = []
         """Some of the event names that occur, for messages."""
+        self._first: TraceBatch | None = None
 
     def close(self) -> None:
         """Close the monitors."""
@@ -159,14 +157,20 @@ class Session:
         """The counts of each spec."""
         return {watcher.spec.name: watcher.monitor.stats() for watcher in self.watchers}
 
-    def unseen(self) -> list[Unseen]:
-        """The specs none of whose events ever occurred."""
-        shown = ", ".join(f"`{name}`" for name in self._names[:8]) + (", …" if len(self._names) > 8 else "")
+    def unseen(self, survey: Survey) -> list[Unseen]:
+        """What of the specs could not be seen in the traces that were surveyed, or never was."""
         return [
-            Unseen(watcher.spec.name, reason=f"the trace has {shown}" if shown else "", span=watcher.spec.span)
+            each
             for watcher in self.watchers
-            if not watcher.occurred()
+            for each in survey.unseen(watcher.spec, watcher.monitor.stats().seen, self._example)
         ]
+
+    def _example(self) -> str:
+        """What came instead of events that were looked for."""
+        shown = ", ".join(f"`{name}`" for name in self._names[:8]) + (", …" if len(self._names) > 8 else "")
+        if shown:
+            return f"the events of the trace are {shown}"
+        return "" if self._first is None else _first_row(self._first)
 
     def feed(self, batch: TraceBatch) -> None:
         """Let every monitor see the rows of a batch.
@@ -175,6 +179,7 @@ class Session:
         row or a later one.
         """
         self._names = self._names or _event_names(batch)
+        self._first = self._first or batch
         if isinstance(batch.data, Columns) and self._as_they_are(batch, batch.data):
             self._feed_columns(batch, batch.data)
             return
@@ -204,6 +209,8 @@ class Session:
         error = self._first_incomplete(batch, tables) if self._bad_rows == "stop" and len(tables) > 1 else None
         if error is not None:
             tables = [_rows_before(table, batch, error.row or 0) for table in tables]
+        if self._bad_rows == "skip":
+            tables = [_without_incomplete(watcher, table) for watcher, table in zip(self.watchers, tables, strict=True)]
         error = self._run(batch, tables) or error
         table: Table = batch.data
         if error is not None:
@@ -228,16 +235,10 @@ class Session:
         pc = require("pyarrow.compute", "an Arrow table")
         first: TraceError | None = None
         for watcher, table in zip(self.watchers, tables, strict=True):
-            for event, parameters in watcher.parameters.items():
-                for name in parameters:
-                    if name in table.column_names and not table.column(name).null_count:
-                        continue
-                    lacking = masks.has_name(table, (event,))
-                    if name in table.column_names:
-                        lacking = pc.and_(lacking, pc.is_null(masks.plain_array(table.column(name))))
-                    at = pc.index(lacking, True).as_py()
-                    if at >= 0 and (first is None or _number(table, batch, at) < (first.row or 0)):
-                        first = _lacks(batch, _number(table, batch, at), event, name)
+            for event, name, lacking in _lacking(watcher, table):
+                at = pc.index(lacking, True).as_py()
+                if at >= 0 and (first is None or _number(table, batch, at) < (first.row or 0)):
+                    first = _lacks(batch, _number(table, batch, at), event, name)
         return first
 
     def _feed_rows(self, batch: TraceBatch, rows: Rows) -> None:
@@ -285,6 +286,32 @@ def _names(recognisers: Sequence[Recogniser]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for recogniser in recognisers for name in recogniser.names))
 
 
+def _lacking(watcher: Watcher, table: Table) -> Iterator[tuple[str, str, Array]]:
+    """For each event and parameter that some row may lack: which of the rows do."""
+    pc = require("pyarrow.compute", "an Arrow table")
+    for event, parameters in watcher.parameters.items():
+        for name in parameters:
+            if name in table.column_names and not table.column(name).null_count:
+                continue
+            lacking = masks.has_name(table, (event,))
+            if name in table.column_names:
+                lacking = pc.and_(lacking, pc.is_null(masks.plain_array(table.column(name))))
+            yield event, name, lacking
+
+
+def _without_incomplete(watcher: Watcher, table: Table) -> Table:
+    """The events of the rows that lack nothing. A row may be several events, and is left out as a whole."""
+    if watcher.recogniser.plain or ROW not in table.column_names:
+        return table
+    pc = require("pyarrow.compute", "an Arrow table")
+    masked = [lacking for _, _, lacking in _lacking(watcher, table)]
+    if not masked:
+        return table
+    bad = pc.unique(table.column(ROW).filter(reduce(pc.or_, masked)))
+    watcher.bad_rows += len(bad)
+    return table.filter(pc.invert(pc.is_in(table.column(ROW), value_set=bad)))
+
+
 def _incomplete(batch: TraceBatch, number: int, events: Sequence[TraceEvent]) -> TraceError | None:
     for event in events:
         if event.name != RELEASE:
@@ -327,3 +354,16 @@ def _event_names(batch: TraceBatch) -> list[str]:
     else:
         found = batch.data.column(EVENT).slice(0, 1000).to_pylist()
     return sorted({name for name in found if isinstance(name, str)})
+
+
+def _first_row(batch: TraceBatch) -> str:
+    """The first row of a batch, for messages."""
+    data = batch.data
+    if isinstance(data, Rows):
+        values = {name: column[0] for name, column in data.columns.items()}
+    elif isinstance(data, Columns):
+        values = {name: column[0] for name, column in data.to_pydict().items()}
+    else:
+        values = {name: column[0] for name, column in data.slice(0, 1).to_pydict().items()}
+    shown = [f"{name}={show_value(value)}" for name, value in values.items() if value is not None and name != ROW]
+    return f"the first row has {', '.join(shown)}" if shown else ""

@@ -9,11 +9,13 @@ from typing import Any
 
 from mopsus.events.trace.batches import BatchBuilder, Origin, TraceBatch
 from mopsus.events.trace.follow import Follower, Whole
+from mopsus.events.trace.likeness import likeness
 from mopsus.events.trace.needs import ColumnTypes, Needs
 from mopsus.events.trace.read import absent_columns, placed
 from mopsus.events.trace.rotation import Mark
 from mopsus.events.trace.rows import parse_header
 from mopsus.events.trace.sources import Format, UnreadableError
+from mopsus.events.trace.survey import Survey
 from mopsus.events.trace.text import CsvReader, JsonReader, TextReader
 from mopsus.model import TraceError
 
@@ -35,6 +37,7 @@ class LogReader:
         stop: threading.Event | None = None,
         poll_s: float,
     ) -> None:
+        self.survey = Survey(needs)
         self.types = ColumnTypes(needs)
         self.builder = BatchBuilder(self.types, skip=skip)
         self._log = log
@@ -46,6 +49,7 @@ class LogReader:
         self._follower = Follower(log, format=format, stop=stop, poll_s=poll_s, idle=lambda: self.settled())
         self._reader: TextReader | None = None
         self._header: tuple[str, ...] = ()
+        self._like = ""
         self._row = 1
         self._mark = self._follower.start
 
@@ -88,7 +92,9 @@ class LogReader:
                 self._row = 1 if whole.begins else self._row
                 rows = self._begin(whole) if whole.begins else whole.rows
                 if rows and self._reader is not None:
-                    origin = Origin(str(self._log), absent_columns(self._needs, self._reader.present))
+                    if self._follower.format is Format.JSONL:
+                        self.survey.see_objects(rows, self._like)
+                    origin = Origin(str(self._log), absent_columns(self._needs, self._reader.present), self._like)
                     self._reader.sample(rows)
                     parsed = self._reader.parse(rows, stop=not self._skip)
                     yield from self.builder.build(parsed, origin, self._row)
@@ -103,6 +109,7 @@ class LogReader:
     def _begin(self, whole: Whole) -> bytes:
         """The rows at the beginning of a file, without its header."""
         if self._follower.format is Format.JSONL:
+            self._like = likeness(whole.rows)
             self._reader = self._reader or self._make_reader()
             return whole.rows
         if self._follower.format is not Format.CSV:
@@ -111,10 +118,12 @@ class LogReader:
         header, rest = parse_header(whole.rows)
         if self._reader is None:
             self._header = header
+            self._like = likeness(whole.rows)
             self._reader = self._make_reader()
         return rest if header == self._header else whole.rows
 
     def _make_reader(self) -> TextReader:
         if self._follower.format is Format.JSONL:
             return JsonReader(self._needs, self.types)
-        return CsvReader(self._header, self._needs, self.types)
+        self.survey.see_table(str(self._log), self._header, self._like)
+        return CsvReader(self._header, self._needs, self.types, self._like)

@@ -42,11 +42,11 @@ class TextReader(Protocol):
 class CsvReader:
     """The blocks of a CSV file after its header."""
 
-    def __init__(self, header: tuple[str, ...], needs: Needs, types: ColumnTypes) -> None:
+    def __init__(self, header: tuple[str, ...], needs: Needs, types: ColumnTypes, likeness: str = "") -> None:
         self._layout = CsvLayout.of(header, needs)
         self._types = types
         if needs.named_only and EVENT not in header:
-            raise missing_event_column(header)
+            raise missing_event_column(header, likeness)
 
     @property
     def present(self) -> Collection[str]:
@@ -95,17 +95,11 @@ class JsonReader:
         return Parsed(exact.rows, exact.count, exact.bad)
 
 
-def missing_event_column(header: tuple[str, ...]) -> UnreadableError:
+def missing_event_column(header: tuple[str, ...], likeness: str = "") -> UnreadableError:
     """The error for a table without event names, with a guess at the reason."""
-    if any("\0" in name or "\ufffd" in name for name in header):
-        return UnreadableError("neither text nor Parquet nor Arrow", "check that this is a trace")
-    if header[0].lstrip().startswith("["):
-        return UnreadableError("a JSON array is not read", "write one object to a line, without brackets and commas")
-    for separator, word in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars")):
-        if len(header) == 1 and separator in header[0]:
-            return UnreadableError(f"no column `{EVENT}`", f"the fields seem to be separated by {word}; use commas")
     shown = ", ".join(f"`{name}`" for name in header[:12]) + (", …" if len(header) > 12 else "")
     return UnreadableError(
         f"no column `{EVENT}` (the columns are {shown})",
-        "name the column of event names `event`, or say in the spec how a row is recognised: `event e(p): row(…)`",
+        likeness
+        or "name the column of event names `event`, or say in the spec how a row is recognised: `event e(p): row(…)`",
     )

@@ -171,6 +171,8 @@ class _LogRun:
                 run.conclude(session.finish)
             warnings = [*_restarted(session.beginnings), *_orphaned(session.orphans)]
             run.finish(self._reader.tally.bad_lines, [*self._reader.tally.bad], warnings)
+            if not run.broken_off:
+                result.unseen = session.unseen()
         result.sources = sources
         result.accounts, result.orphans, result.undecided = session.accounts, session.orphans, session.undecided()
         if not result.rows and result.error is None:
