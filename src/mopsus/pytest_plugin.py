@@ -34,6 +34,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "is elsewhere.",
     )
     add(
+        "--mopsus-strict",
+        action="store_true",
+        help="Let the run fail if any event of the specs never occurred, not only if it cannot.",
+    )
+    add(
+        "--mopsus-allow-silent",
+        action="store_true",
+        help="Accept specs with events that cannot occur, because they name what is not there.",
+    )
+    parser.addini("mopsus_strict", "The same as --mopsus-strict.", type="bool", default=False)
+    parser.addini("mopsus_allow_silent", "The same as --mopsus-allow-silent.", type="bool", default=False)
+    add(
         "--mopsus-baseline",
         metavar="FILE",
         help="Accept the violations listed in this file.",

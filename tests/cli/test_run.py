@@ -321,8 +321,51 @@ def test_spec_that_saw_nothing_is_named(folder):
     (folder / "door.mop").write_text(SPEC + "\nTrace(i) { event a(i) ere : a }\n")
     (folder / "empty.py").write_text("pass\n")
     done = mopsus(folder, "door.mop", "--", "empty.py")
+    assert done.returncode == 2
     assert done.stderr.count("SEEN-00") == 2
-    assert "none of them names a point of a program" in done.stderr
+    assert "it names no point of a program" in done.stderr
+
+
+TAPPED = "Door(c) {{ event open before(c) : call({}) && target(c) ere : open open }}"
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "said"),
+    [
+        ("door_kept.Door.open", 0, ""),
+        ("door_kept.Door.opem", 2, "`door_kept.Door` has no `opem`; did you mean `door_kept.Door.open`"),
+        ("door_kept.Doors.open", 2, "did you mean `door_kept.Door`"),
+        ("Dooor.open", 2, "did you mean `Door.open`"),
+        ("sqlite3.Connection.exceute", 2, "did you mean `sqlite3.Connection.execute`"),
+        ("not_there_at_all.Door.open", 2, "nothing of the name"),
+        ("wave.Wave_read.close", 0, "never imported `wave`"),
+    ],
+)
+def test_a_name_that_stands_for_nothing(folder, name, status, said):
+    (folder / "one.mop").write_text(TAPPED.format(name))
+    (folder / "door_kept.py").write_text("class Door:\n    def open(self): pass\n")
+    (folder / "uses.py").write_text("import sqlite3, door_kept\ndoor_kept.Door().open()\n")
+    done = mopsus(folder, "one.mop", "--", "uses.py")
+    assert done.returncode == status, done.stderr
+    told = " ".join(done.stderr.split()).replace(" --> one.mop:1:1 = ", "; ")
+    assert said in told
+    if status:
+        (folder / "fails.py").write_text("import uses, sys\nsys.exit(7)\n")
+        assert mopsus(folder, "one.mop", "--", "fails.py").returncode == 7
+        assert mopsus(folder, "--allow-silent", "one.mop", "--", "uses.py").returncode == 0
+    elif not said:
+        assert mopsus(folder, "--strict", "one.mop", "--", "uses.py").returncode == 0
+
+
+def test_an_event_in_another_process_was_seen(folder):
+    (folder / "one.mop").write_text(TAPPED.format("door_kept.Door.open"))
+    (folder / "door_kept.py").write_text("class Door:\n    def open(self): pass\n")
+    text = (
+        "import os, door_kept\nif not (pid := os.fork()):\n    door_kept.Door().open()\nelse:\n    os.waitpid(pid, 0)\n"
+    )
+    (folder / "forks.py").write_text(text)
+    done = mopsus(folder, "--strict", "one.mop", "--", "forks.py")
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_program_does_not_wait_for_what_its_monitors_do_not_need(folder):

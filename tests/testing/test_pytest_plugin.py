@@ -309,7 +309,19 @@ def test_an_error_in_a_handler_is_told(project, run):
 
 def test_a_spec_that_sees_nothing_is_told(project, run):
     project.makefile(".mop", doors=DOORS.replace("Door.", "Gate."))
-    run(status=0).stdout.fnmatch_lines(["no violations in 0 events*", "no event of Doors happened*"])
+    told = ["warning?SEEN-002?: spec Doors: none of its events ever occurred*", "no violations in 0 events*"]
+    run(status=0).stdout.fnmatch_lines(told)
+    run("--mopsus-strict", status=4).stdout.fnmatch_lines(["error?SEEN-002?*", "*not seen: Doors"])
+
+
+def test_an_event_that_cannot_occur_fails_the_run(project, run):
+    project.makefile(".mop", doors=DOORS.replace("}", "    event paint() : call(json.dumpss)\n}", 1))
+    project.makefile(".ini", pytest="[pytest]\n")
+    project.makepyfile(test_json="import json\ndef test_it(): pass\n")
+    run(status=4).stdout.fnmatch_lines(["error?SEEN-001?*event `paint` cannot be seen: `json` has no `dumpss`*"])
+    run("--mopsus-allow-silent", status=0)
+    project.makefile(".ini", pytest="[pytest]\nmopsus_allow_silent = true\n")
+    run(status=0)
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ import json
 import os
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
@@ -74,10 +75,10 @@ class Outbox:
 
         self._write({"verdict": pack_verdict(verdict)})
 
-    def close(self, events: int) -> None:
-        """Write how many events there were, the last thing to say."""
+    def close(self, events: int, seen: Mapping[str, Mapping[str, int]]) -> None:
+        """Write how many events there were, and which, the last thing to say."""
         self._faults.close()
-        self._write({"events": events})
+        self._write({"events": events, "seen": {name: dict(counts) for name, counts in seen.items()}})
         self._closed = True
 
     def _write(self, message: Mapping[str, Any]) -> None:
@@ -117,13 +118,17 @@ def read_messages(folder: str, known: dict[str, int]) -> Iterator[dict[str, Any]
 class Children:
     """The processes that a program starts while this is entered.
 
-    `forked` is called in a process that was forked, with what takes its verdicts from then on; `count` gives the events
-    of this process so far. `order` is told to processes that begin anew, with a folder to write to.
+    `forked` is called in a process that was forked, with what takes its verdicts from then on; `monitors` are
+    those of this process. `order` is told to processes that begin anew, with a folder to write to.
     """
 
-    def __init__(self, order: Order, forked: Callable[[Outbox], object], count: Callable[[], int]) -> None:
+    def __init__(
+        self, order: Order, forked: Callable[[Outbox], object], monitors: Callable[[], Iterable[Monitor]]
+    ) -> None:
         self._order = order
-        self._forked, self._count = forked, count
+        self._forked, self._monitors = forked, monitors
+        self.seen: dict[str, Counter[str]] = {}
+        """By spec, how often each event was seen in the processes that have come to their end."""
         self._inherited = 0
         self._folder: str | None = None
         self._known: dict[str, int] = {}
@@ -175,6 +180,8 @@ class Children:
                     told = unpack_verdict(message["verdict"])
                 elif "fault" in message:
                     told = unpack_fault(message["fault"])
+                for name, counts in message.get("seen", {}).items():
+                    self.seen.setdefault(name, Counter()).update(counts)
                 yield told, message.get("events", 0)
 
     def _set(self, name: str, value: str) -> None:
@@ -184,7 +191,8 @@ class Children:
     def end_fork(self) -> None:
         """In a process that was forked: say how many events there were. Safe to call twice."""
         if self.outbox is not None:
-            self.outbox.close(self._count() - self._inherited)
+            monitors = [*self._monitors()]
+            self.outbox.close(count_events(monitors) - self._inherited, seen_events(monitors))
 
     def _before_fork(self) -> None:
         util = sys.modules.get("multiprocessing.util")
@@ -194,7 +202,7 @@ class Children:
 
     def _after_fork(self) -> None:
         if self._folder is not None:
-            self._inherited = self._count()
+            self._inherited = count_events(self._monitors())
             self.outbox = Outbox(self._folder)
             self._forked(self.outbox)
 
@@ -252,7 +260,7 @@ def _watch(order: Order, spawned: bool) -> None:
         gc.collect()  # as where the program was started
         weaver.stop(ended=True)
         with suppress(OSError):  # whoever waited for it may be gone
-            outbox.close(count_events(weaver.monitors.values()))
+            outbox.close(count_events(weaver.monitors.values()), seen_events(weaver.monitors.values()))
 
     atexit.register(end)
     if spawned:
@@ -277,3 +285,8 @@ def _record(log: str, form: str, envelopes: bool) -> None:
 def count_events(monitors: Iterable[Monitor]) -> int:
     """How many events monitors have taken."""
     return sum(monitor.stats().events for monitor in monitors)
+
+
+def seen_events(monitors: Iterable[Monitor]) -> dict[str, Mapping[str, int]]:
+    """By spec, how often each of its events was seen."""
+    return {monitor.spec.name: monitor.stats().seen for monitor in monitors}

@@ -9,7 +9,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 class Outcome:
     """What is known of a program that was watched from outside, when it is over."""
 
+    reporting: InitVar[Reporting]
     program: str
     status: int
     sidecars: Sequence[Sidecar]
@@ -37,7 +38,7 @@ class Outcome:
     interrupted: bool
     ignored: int = 0
     full: bool = False
-    unseen: Sequence[Unseen] = ()
+    unseen: Sequence[Unseen] = field(init=False)
     error: Diagnostic | None = field(init=False)
     warnings: Sequence[Diagnostic] = field(init=False)
     sources: Sequence[str] = field(init=False)
@@ -45,13 +46,14 @@ class Outcome:
     rows: int = field(init=False)
     bad_rows: int = field(init=False)
 
-    def __post_init__(self) -> None:
-        words = [each.last for each in self.sidecars if each.last is not None]
-        self.error = None if len(words) == len(self.sidecars) else _broken()
+    def __post_init__(self, reporting: Reporting) -> None:
+        self.error = _broken() if any(each.last is None for each in self.sidecars) else None
         first = self.sidecars[0].last or LastWord()
         self.sources = (self.program,)
-        self.stats = _add_up([each.stats for each in words])
+        self.stats = _add_up([each.stats for each in self.sidecars if each.stats])
         self.rows = sum(stats.events for stats in self.stats.values())
+        seen = {name: stats.seen for name, stats in self.stats.items()}
+        self.unseen = [] if self.error is not None else reporting.unseen_in_components(seen)
         self.bad_rows = first.damaged
         self.warnings = list(_warnings(first))
 
@@ -74,6 +76,7 @@ def watch_program(
         session.remove()
     _include_endings(reporting, sidecars)
     return Outcome(
+        reporting,
         program=program.name,
         status=status if status >= 0 else 128 - status,
         sidecars=sidecars,
@@ -102,6 +105,7 @@ def watch_session(
     if main is not None and not is_running(main):
         session.remove()
     return Outcome(
+        reporting,
         program=f"process {main}",
         status=0,
         sidecars=sidecars,

@@ -170,6 +170,19 @@ class Reporting:
             for monitor in tuple(self._monitors):
                 monitor.close()
 
+    def unseen_in_components(self, seen: Mapping[str, Mapping[str, int]]) -> list[Unseen]:
+        """What of the specs about components was not seen in a program. `seen` counts events by spec."""
+        from mopsus.events.component.unseen import find_unseen
+        from mopsus.spec.component import about_components
+
+        hint = "a property is about components that run the function which it names"
+        return [
+            unseen
+            for spec in self.specs
+            if about_components(spec) and spec.name in seen
+            for unseen in find_unseen(spec, self._compiled[spec.name].machines, seen[spec.name], hint)
+        ]
+
     @property
     def endings(self) -> Endings | None:
         """What is presumed of the undecided when their monitors are closed, if that is wanted."""

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from mopsus.cli.children import Children, Outbox
     from mopsus.events.weave.launch import Program
     from mopsus.logics import CompiledSpec
-    from mopsus.model import Diagnostic, MopsusError, Spec, Unseen, Verdict
+    from mopsus.model import Diagnostic, MopsusError, Unseen, Verdict
     from mopsus.monitor import Monitor
     from mopsus.monitor.monitor import Stats
 
@@ -111,7 +111,7 @@ def run(
     violated. Signals are the program's own; if one kills it, what was found up to there is reported before.
     """
     from mopsus import _core
-    from mopsus.cli.children import Children, Order, count_events
+    from mopsus.cli.children import Children, Order, seen_events
     from mopsus.cli.lending import lent
     from mopsus.contracts import choose
     from mopsus.contracts.catalogue import by_module, loops_of
@@ -171,7 +171,7 @@ def run(
         contracts=contracts,
         stops=on_fault is OnFault.STOP,
     )
-    children = Children(order, verdicts.send, lambda: count_events(weaver.monitors.values()))
+    children = Children(order, verdicts.send, lambda: weaver.monitors.values())
     started = time.perf_counter()
 
     def conclude(ended: Ended) -> int:
@@ -186,7 +186,14 @@ def run(
             from mopsus.events.weave.explain import explain
 
             print(explain(weaver), file=sys.stderr)
-        unseen = () if elsewhere else _silent(monitors)
+        from mopsus.events.weave.unseen import add_seen, find_unseen
+        from mopsus.model.unseen import by_spec
+
+        # Without contracts, which are about what many programs do not do.
+        seen = add_seen(seen_events(monitors.values()), children.seen)
+        found = find_unseen(weaver, seen, whole=not elsewhere)
+        unseen = by_spec(found, [monitor.spec for monitor in monitors.values()])
+        unseen += reporting.unseen_in_components(seen)
         warnings = [*verdicts.switches.warnings()]
         watched = Watched(weaver.monitors, program.name, elapsed, ended.interrupted, elsewhere, warnings, unseen)
         suppressed = verdicts.switches.suppressed.total()
@@ -296,18 +303,3 @@ class Watched:
         self.sources = (self.program,)
         self.stats = {name: monitor.stats() for name, monitor in self.monitors.items()}
         self.rows = self.elsewhere + sum(stats.events for stats in self.stats.values())
-
-
-def _silent(monitors: Mapping[str, Monitor]) -> list[Unseen]:
-    """That nothing was seen of some specs. Contracts are about what many programs do not do."""
-    return [_nothing_seen(monitor.spec) for monitor in monitors.values() if not monitor.stats().events]
-
-
-def _nothing_seen(spec: Spec) -> Unseen:
-    from mopsus.model import Unseen
-    from mopsus.spec.program import is_program
-
-    if any(is_program(event.pointcut) for event in spec.events):
-        return Unseen(spec.name, hint="--explain-weaving says what was looked for", span=spec.span)
-    reason = "none of them names a point of a program, such as call(Class.method)"
-    return Unseen(spec.name, possible=False, reason=reason, span=spec.span)

@@ -82,6 +82,8 @@ class Sidecar:
         self.last: LastWord | None = None
         """What it said when it was done; None if it has not, or never will."""
         self.gone = False
+        self.stats: dict[str, dict[str, Any]] = {}
+        """What it had counted when it was last heard of."""
         self._text = b""
 
     def read(self) -> Iterator[Verdict | Fault]:
@@ -101,6 +103,7 @@ class Sidecar:
             if "verdict" in message:
                 from mopsus.verdict.wire import unpack_verdict
 
+                self.stats = message["stats"]
                 yield unpack_verdict(message["verdict"])
             elif "fault" in message:
                 from mopsus.verdict.wire import unpack_fault
@@ -108,6 +111,7 @@ class Sidecar:
                 yield unpack_fault(message["fault"])
             else:
                 self.last = LastWord(**message["last"])
+                self.stats = self.last.stats
         self._text = self._text[at:]
 
     def wait(self) -> None:
@@ -250,13 +254,16 @@ class _Monitoring:
     def _report(self, verdict: Verdict) -> None:
         from mopsus.verdict.wire import pack_verdict
 
-        self._send({"verdict": pack_verdict(verdict)})
+        self._send({"verdict": pack_verdict(verdict), "stats": self._stats()})
+
+    def _stats(self) -> dict[str, dict[str, Any]]:
+        return {name: asdict(monitor.stats()) for name, monitor in self._monitors.items()}
 
     def _end(self, last: LastWord) -> None:
         for monitor in self._monitors.values():
             monitor.close()
         self._end_faults()
-        last.stats = {name: asdict(monitor.stats()) for name, monitor in self._monitors.items()}
+        last.stats = self._stats()
         last.endings = [
             (each.spec, each.property, each.truth, each.count, [dict(binding) for binding in each.examples])
             for each in self._endings or ()

@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from mopsus.model.errors import Span
+from mopsus.model.spec import Spec
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,25 @@ class Unseen:
         return f"spec {self.spec}: {told}{f': {self.reason}' if self.reason else ''}"
 
 
+def by_spec(unseen: Iterable[Unseen], specs: Iterable[Spec]) -> list[Unseen]:
+    """The same events, but of a spec none of whose events was seen it is said once."""
+    listed = [*unseen]
+    found: list[Unseen] = []
+    for spec in specs:
+        own = [each for each in listed if each.spec == spec.name]
+        impossible = [each for each in own if not each.possible]
+        if not own or len(own) < len(spec.events):
+            found += own
+            continue
+        possible = len(impossible) < len(own)
+        about = [each for each in own if each.possible] if possible else own
+        reason = "; ".join(dict.fromkeys(each.reason for each in about if each.reason))
+        hint = next((each.hint for each in about if each.hint), "")
+        found.append(Unseen(spec.name, possible=possible, reason=reason, hint=hint, span=spec.span))
+        found += impossible if possible else ()
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class Silence:
     """How a run takes what it did not see.
@@ -63,8 +84,8 @@ class Silence:
         return self.strict or not unseen.possible or (self.recorded and unseen.event is None)
 
     def shows(self, unseen: Unseen) -> bool:
-        """Is it worth a reader's time? That some event of a spec did not occur mostly is not."""
-        return self.refuses(unseen) or not unseen.possible or unseen.event is None
+        """Is it worth a reader's time? That some event of a spec did not occur, for no reason that is known, is not."""
+        return self.refuses(unseen) or not unseen.possible or unseen.event is None or bool(unseen.reason)
 
 
 LENIENT = Silence()

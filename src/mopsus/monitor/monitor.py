@@ -240,6 +240,11 @@ class Monitor:
 
     # ---- state ----
 
+    @property
+    def machines(self) -> tuple[Machine, ...]:
+        """The machine of each property, in the order of the spec."""
+        return self._machines
+
     def stats(self) -> Stats:
         """Counts so far."""
         core = self._core.stats()

@@ -13,8 +13,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from mopsus.model import Diagnostic, Faults, MopsusError, Spec, Verdict
+from mopsus.model import Diagnostic, Faults, MopsusError, Silence, Spec, Unseen, Verdict
 from mopsus.model.text import short_path
+from mopsus.model.unseen import by_spec
 from mopsus.report import Options, RunStats, Summary
 from mopsus.report.baseline import Accepted, Fingerprint, Fingerprints, write_baseline
 from mopsus.report.output import Output
@@ -70,6 +71,7 @@ class Findings:
         *,
         runs_tests: bool,
         fail: bool,
+        silence: Silence,
     ) -> None:
         self._options = replace(watch.known.options, notes=self._notes)
         self._watch = watch
@@ -77,6 +79,7 @@ class Findings:
         self._files = files
         self._runs_tests = runs_tests
         self._fail = fail
+        self._silence = silence
         self.groups = Groups()
         """What was found and not accepted; other plugins may look at it when the session has finished."""
         self.causes: dict[GroupKey, Counter[str]] = {}
@@ -90,6 +93,8 @@ class Findings:
         self._interrupted = False
         self._counts: dict[str, Counter[str]] = {}
         self._faults = Faults()
+        self._unseen: dict[tuple[str, str | None], Unseen] | None = None
+        """The events that occurred in no process that ran tests."""
         self._suppressed = 0
         self._warnings: dict[Diagnostic, None] = {}
         """About comments and settings; every worker says the same."""
@@ -114,16 +119,17 @@ class Findings:
         if self._runs_tests:
             self._add_session(self._watch.end())
         self._interrupted = session.exitstatus == pytest.ExitCode.INTERRUPTED
-        self._write_files(self.summary())
+        summary = self.summary()
+        self._write_files(summary)
         if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
-            if self._failures:
+            if self._failures or summary.refused:
                 session.exitstatus = pytest.ExitCode.USAGE_ERROR
             elif self._fail and (self._unpunished or self._faults):
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED  # no test has failed for it
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         summary, quiet = self.summary(), terminalreporter.verbosity < 0
-        if quiet and not (len(self.groups) or self._failures or self._faults):
+        if quiet and not (len(self.groups) or self._failures or self._faults or summary.refused):
             return
         stream = io.StringIO()
         options = replace(
@@ -165,6 +171,11 @@ class Findings:
             self._counts.setdefault(name, Counter()).update(counts)
         for fault in data["faults"]:
             self._faults.add(unpack_fault(fault))
+        unseen = {(each.spec, each.event): each for each in msgspec.convert(data["unseen"], list[Unseen])}
+        if self._unseen is not None:  # what one worker could have seen is possible
+            before = self._unseen
+            unseen = {key: unseen[key] if unseen[key].possible else old for key, old in before.items() if key in unseen}
+        self._unseen = unseen
         self._suppressed += data["suppressed"]
         self._warnings.update(dict.fromkeys(msgspec.convert(data["warnings"], list[Diagnostic])))
 
@@ -194,6 +205,8 @@ class Findings:
                 specs={name: dict(counts) for name, counts in self._counts.items() if name},
             ),
             warnings=(*self._watch.warnings, *self._warnings),
+            unseen=tuple(by_spec((self._unseen or {}).values(), known.values())),
+            silence=self._silence,
             suppressed=self._suppressed,
             faults=tuple(self._faults),
             forgiving=not self._fail,
@@ -228,7 +241,4 @@ class Findings:
             stale = len({entry.fingerprint for entry in baseline.accepted} - self._accepted.keys())
             found = f"{count(self._accepted.total(), 'violation')} accepted by {name}"
             remarks.append(found + (f"; {stale:,} of its entries did not occur" if stale else ""))
-        for spec, counts in self._counts.items():
-            if not counts["events"] and "" not in self._counts and spec in self._watch.known.own:
-                remarks.append(f"no event of {spec} happened: do its pointcuts name what the tests use?")
         return remarks

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mopsus import _core
-from mopsus.cli.children import Children, Order, Outbox, count_events
+from mopsus.cli.children import Children, Order, Outbox
 from mopsus.cli.failure import render_error
 from mopsus.cli.specs import load_specs
 from mopsus.contracts import Switches, catalogue, read_settings
 from mopsus.events.weave.api import weave
-from mopsus.model import Fault, Faults, MopsusError, Spec, Verdict
+from mopsus.model import Fault, Faults, MopsusError, Silence, Spec, Unseen, Verdict
 from mopsus.model.verdict import HISTORY
 from mopsus.monitor import Monitor
 from mopsus.report.baseline import read_baseline
@@ -55,6 +55,10 @@ def start(config: pytest.Config, files: Sequence[str], contracts: str | None) ->
 def configure(config: pytest.Config, watch: Watch) -> None:
     """Give the process its part, once it is known what it is. `watch` is what `start` gave."""
     option = config.option
+    silence = Silence(
+        strict=option.mopsus_strict or config.getini("mopsus_strict"),
+        allowed=option.mopsus_allow_silent or config.getini("mopsus_allow_silent"),
+    )
     # Workers of pytest-xdist get the options, but not the folder they were given in.
     option.mopsus = [str(_find(config, name)) for name in option.mopsus or ()]
     try:
@@ -74,7 +78,7 @@ def configure(config: pytest.Config, watch: Watch) -> None:
         ]
     except MopsusError as error:
         raise pytest.UsageError(render_error(error)) from error
-    findings = Findings(watch, baseline, outputs, runs_tests=not distributed, fail=option.mopsus_fail)
+    findings = Findings(watch, baseline, outputs, runs_tests=not distributed, fail=option.mopsus_fail, silence=silence)
     config.pluginmanager.register(findings, "mopsus-findings")
 
 
@@ -139,7 +143,7 @@ class _Woven:
         self._program.start()
         self._leave_test_modules = weave_test_modules(config)
         order = Order([str(path.absolute()) for path in paths], HISTORY, contracts=contracts)
-        self._children = Children(order, self._forked, lambda: count_events(self._program.monitors.values()))
+        self._children = Children(order, self._forked, lambda: self._program.monitors.values())
         self._children.__enter__()
 
     def elsewhere(self) -> Iterator[Verdict]:
@@ -165,6 +169,11 @@ class _Woven:
             for name, stats in self._program.stop().items()
         }
         return counts | ({"": {"events": self._events_elsewhere}} if self._events_elsewhere else {})
+
+    def unseen(self) -> list[Unseen]:
+        """The events that occurred neither here nor in processes that came to their end."""
+        elsewhere = {(name, event) for name, counts in self._children.seen.items() for event in +counts}
+        return [each for each in self._program.unseen if (each.spec, each.event) not in elsewhere]
 
     def _forked(self, outbox: Outbox) -> None:
         self._on_verdict = outbox.add

@@ -19,7 +19,7 @@ import pytest
 
 from mopsus import _core
 from mopsus.contracts import Switches
-from mopsus.model import Diagnostic, Fault, Severity, Verdict
+from mopsus.model import Diagnostic, Fault, Severity, Unseen, Verdict
 from mopsus.testing.expected import Expectations, Point, points_of, running_point
 from mopsus.testing.known import Known
 from mopsus.testing.owners import Owner, Owners, without_numbers
@@ -50,6 +50,9 @@ class Weaver(Protocol):
 
     def stop(self) -> Counts:
         """Take everything back that was woven; gives what was counted."""
+
+    def unseen(self) -> list[Unseen]:
+        """The events that never occurred."""
 
 
 Weave: TypeAlias = "Callable[[_core.Part, Callable[[Verdict], object]], Weaver]"
@@ -92,6 +95,7 @@ class Watch:
         """Stop, if that has not been done, and give what belongs to no report, as plain data."""
         counts: Counts = {}
         faults: list[dict[str, Any]] = []
+        unseen: list[Unseen] = []
         if self._weaver is not None:
             # What nobody can reach any more has come to its end, whether or not the collector has seen it.
             gc.collect()
@@ -99,12 +103,14 @@ class Watch:
             weaver, self._weaver = self._weaver, None
             counts = weaver.stop()
             faults = [pack_fault(replace(fault, row=None)) for fault in weaver.faults]  # a number of a test is no row
+            unseen = weaver.unseen()
             self._expectations.stop()
             self._settle()
         return {
             "seen": pack(self._take()),
             "counts": {name: dict(each) for name, each in counts.items()},
             "faults": faults,
+            "unseen": [msgspec.to_builtins(each) for each in unseen],
             "suppressed": self._switches.suppressed.total(),
             "warnings": [msgspec.to_builtins(each) for each in self._switches.warnings()],
         }

@@ -56,7 +56,7 @@ def record(
     except OSError as error:
         raise CommandError(f"cannot write {output}: {error.strerror}", hint="choose another file") from None
     order = Order(log=str(output.absolute()), form=form.value, envelopes=envelopes)
-    with Children(order, lambda outbox: None, lambda: 0) as children:
+    with Children(order, lambda outbox: None, tuple) as children:
         recorder.start(envelopes=envelopes)
         try:
             begin_program(program)

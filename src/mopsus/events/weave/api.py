@@ -17,7 +17,7 @@ from mopsus.contracts.catalogue import by_module, loops_of
 from mopsus.events.component.watching import Watching, watch_inline
 from mopsus.events.weave.weaver import WeaveError, Weaver, require_program_events
 from mopsus.logics import CompiledSpec
-from mopsus.model import Fault, Faults, Spec, Verdict
+from mopsus.model import Fault, Faults, Spec, Unseen, Verdict
 from mopsus.monitor import Monitor
 from mopsus.monitor.monitor import OnVerdict, Stats
 from mopsus.spec import load
@@ -63,6 +63,7 @@ class weave:
         self._switches = Switches(read_settings(Path.cwd()), self._known)
         self._history, self._allow_code = history, allow_code
         self._weaver: Weaver | None = None
+        self._woven: Weaver | None = None
         self._inline: Inline | None = None
         self._watching = Watching()
         self._faults = Faults()
@@ -100,6 +101,7 @@ class weave:
             monitor.close()
             for fault in monitor.faults:
                 self._faults.add(fault)
+        self._woven = weaver
         return {name: monitor.stats() for name, monitor in weaver.monitors.items()}
 
     @property
@@ -111,6 +113,20 @@ class weave:
     def faults(self) -> tuple[Fault, ...]:
         """Errors in the code of the specs, with the first traceback of each; also logged once each."""
         return tuple(Faults([*self._faults, *(one for monitor in self.monitors.values() for one in monitor.faults)]))
+
+    @property
+    def unseen(self) -> list[Unseen]:
+        """The events of the specs that never occurred, and of each whether it could have; without those of contracts.
+
+        Of the time from `start` to `stop`, or to now.
+        """
+        from mopsus.events.weave.unseen import find_unseen
+
+        weaver = self._weaver or self._woven
+        if weaver is None:
+            return []
+        seen = {_name(each): weaver.monitors[_name(each)].stats().seen for each in self._compiled}
+        return find_unseen(weaver, seen, whole=False)
 
     @property
     def monitors(self) -> Mapping[str, Monitor]:

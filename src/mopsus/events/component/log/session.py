@@ -16,6 +16,7 @@ from mopsus.events.component.log.narrate import Narrator
 from mopsus.events.component.log.read import LogBlock
 from mopsus.events.component.log.undecided import Undecided
 from mopsus.events.component.occurrence import Function, Occurrence
+from mopsus.events.component.unseen import find_unseen
 from mopsus.events.trace.session import Counts, OnVerdict
 from mopsus.model import Spec, Unseen, Verdict
 from mopsus.model.term import Pid
@@ -175,16 +176,12 @@ class ComponentSession:
         return {each.spec.name: dict(each.undecided.count()) for each in self.watched if each.undecided is not None}
 
     def unseen(self) -> list[Unseen]:
-        """The specs that have heard of nothing."""
+        """What of the specs was not seen."""
+        hint = "look at the modules and functions in the lines of `fork` and `init`"
         return [
-            Unseen(
-                each.spec.name,
-                reason="no component does what it is about",
-                hint="look at the modules and functions in the lines of `fork` and `init`",
-                span=each.spec.span,
-            )
+            unseen
             for each in self.watched
-            if not any(each.monitor.stats().seen.values())
+            for unseen in find_unseen(each.spec, each.monitor.machines, each.monitor.stats().seen, hint)
         ]
 
     def close(self) -> None:
