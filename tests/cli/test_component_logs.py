@@ -151,7 +151,7 @@ def test_logs_that_logging_wrote(mopsus, files):
 
 def test_a_format_that_no_line_has_is_told(mopsus, files):
     status, out, err = mopsus("check", files / "jobs.hml", files / "a.log", "--log-format", "%(asctime)s %(message)s")
-    assert status == 0
+    assert status == 2
     assert "warning[LOG-007]: none of the 7 lines of" in out + err
     assert "is empty" not in out + err
 

@@ -315,7 +315,7 @@ def test_a_spec_that_sees_nothing_is_told(project, run):
 
 
 def test_an_event_that_cannot_occur_fails_the_run(project, run):
-    project.makefile(".mop", doors=DOORS.replace("}", "    event paint() : call(json.dumpss)\n}", 1))
+    project.makefile(".mop", doors=DOORS.replace("}", "    event paint before() : call(json.dumpss)\n}", 1))
     project.makefile(".ini", pytest="[pytest]\n")
     project.makepyfile(test_json="import json\ndef test_it(): pass\n")
     run(status=4).stdout.fnmatch_lines(["error?SEEN-001?*event `paint` cannot be seen: `json` has no `dumpss`*"])

@@ -399,6 +399,25 @@ def test_attached_monitor_ends_with_the_program(folder):
     assert "rejection" in out
 
 
+def test_attached_monitor_that_is_killed_is_no_pass(folder):
+    write(folder, "late.hml", "with patient:worker(_) monitor max(X. and([_ <- _, patient:worker(_)]X, [_ ? more]ff)).")
+    program = start("component", "start", "--", "patient.py", cwd=folder)
+    pid = read_pid(folder / "pid")
+    attached = start("component", "attach", "late.hml", pid, "--json", "-o", "report.json", cwd=folder)
+    wait_for_monitor(pid)
+    time.sleep(0.5)
+    (monitor,) = children(attached.pid)
+    kill(monitor)
+    _, err = attached.communicate(timeout=30)
+    assert attached.returncode == 3, err
+    found = report(folder)
+    assert found["error"]["code"] == "OUTLINE-003"
+    assert not found["verdicts"] or found["stats"]["events"]  # no violation of nothing
+    (folder / "go on").touch()
+    out, _ = program.communicate(timeout=30)
+    assert (program.returncode, out) == (0, "done\n")
+
+
 def test_interrupted_program_is_reported(folder):
     command = start("run", "--outline", "patient.hml", "--", "patient.py", cwd=folder, start_new_session=True)
     read_pid(folder / "pid")
