@@ -22,6 +22,7 @@ from mopsus.events.component.outline.program import command_of, environment_of
 from mopsus.events.component.outline.session import Session
 from mopsus.events.weave.launch import Program
 from mopsus.logics import compile_spec
+from mopsus.model import Verdict
 from mopsus.spec import load_file
 
 RATE = 50_000
@@ -185,7 +186,7 @@ def _latencies(folder: Path, count: int) -> Iterator[Row]:
             program = subprocess.Popen(command, env=environment_of(session))
             wanted = int(words[0])
             while len(late) < wanted and not sidecar.gone:
-                late += [time.time() - float(verdict.time or 0) for verdict in sidecar.read()]
+                late += [time.time() - float(each.time or 0) for each in sidecar.read() if isinstance(each, Verdict)]
             program.wait()
         late.sort()
         for name, share in (("p50", 0.5), ("p99", 0.99)):

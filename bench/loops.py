@@ -6,7 +6,6 @@ loop stands beside what a bare pass-through iterator in C (`itertools.chain`) ad
 
 from __future__ import annotations
 
-import ast
 import itertools
 from collections.abc import Callable
 from typing import Any
@@ -14,8 +13,9 @@ from typing import Any
 from harness import Goal, Row, Side, measure, quotients
 
 import mopsus
+from mopsus.events.weave.compiling import compile_beside
 from mopsus.events.weave.joinpoints import From, Moment, Operation, Rewrite, Source, Tap
-from mopsus.events.weave.rewrite import Plan, rewrite
+from mopsus.events.weave.rewrite import Plan
 from mopsus.events.weave.sites import SITES
 
 ELEMENTS = 3_000_000
@@ -55,10 +55,10 @@ def listed(items):
 
 def functions(rewrites: tuple[Rewrite, ...]) -> dict[str, Callable[..., Any]]:
     """The loops, rewritten for these."""
-    tree = ast.parse(CODE)
-    places = rewrite(tree, Plan.of(rewrites), "loops")
-    code = compile(tree, "loops.py", "exec")
-    SITES.need("loops", places, code, own=True)
+    made = compile_beside(compile(CODE, "loops.py", "exec"), CODE.encode(), "loops.py", Plan.of(rewrites)).rewritten
+    assert made is not None
+    code = SITES.bind("loops", made, own=True)
+    assert code is not None
     namespace: dict[str, Any] = {"__name__": "loops"}
     exec(code, namespace)
     return namespace
