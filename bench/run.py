@@ -46,6 +46,7 @@ BENCHMARKS = (
     "synthetic",
     "memory",
     "churn",
+    "many_specs",
     "ablations",
     "components_core",
     "components_offline",

@@ -55,7 +55,7 @@ void listen(PyMonitor& self, const nb::object& change, const nb::object& unmatch
 
 void construct(PyMonitor* self, const std::vector<std::string>& parameters, const std::vector<std::string>& modes,
                const std::vector<EventArgs>& events, const std::vector<MachineArgs>& machines, const std::string& binding, bool connected,
-               bool immediate, bool variables, std::uint32_t history, bool per_thread, bool synchronized_, bool decentralized, const nb::object& report,
+               bool immediate, bool variables, std::uint32_t history, std::uint64_t max_live, bool per_thread, bool synchronized_, bool decentralized, const nb::object& report,
                const nb::object& admit, const nb::object& fork, const nb::object& save, const nb::object& load, const nb::object& fault,
                const std::vector<CodeArgs>& codes, nb::dict names) {
     Program program;
@@ -74,6 +74,7 @@ void construct(PyMonitor* self, const std::vector<std::string>& parameters, cons
     options.per_thread = per_thread;
     options.synchronized_ = synchronized_;
     options.decentralized = decentralized;
+    options.max_live = max_live;
     new (self) PyMonitor(std::move(program), parameters, std::move(options),
                          {optional(report), optional(admit), optional(fork), optional(save), optional(load), optional(fault)});
     for (const auto& machine : self->core().program().machines)
@@ -404,8 +405,10 @@ NB_MODULE(_core, module) {
         if (!prepare(module.ptr())) raise_python();
     module.def(
         "use_errors",
-        [](nb::handle closed, nb::handle values) { errors = {closed.inc_ref().ptr(), values.inc_ref().ptr()}; }, nb::arg("closed"),
-        nb::arg("values"));
+        [](nb::handle closed, nb::handle values, nb::handle limit) {
+            errors = {closed.inc_ref().ptr(), values.inc_ref().ptr(), limit.inc_ref().ptr()};
+        },
+        nb::arg("closed"), nb::arg("values"), nb::arg("limit"));
     module.def(
         "use_terms",
         [](nb::handle atom, nb::handle string, nb::handle pid, nb::handle reference, nb::handle object) {
@@ -424,7 +427,7 @@ NB_MODULE(_core, module) {
     add_noted(monitor);
     monitor
         .def("__init__", &construct, nb::kw_only(), nb::arg("parameters"), nb::arg("modes"), nb::arg("events"), nb::arg("machines"),
-             nb::arg("binding"), nb::arg("connected"), nb::arg("immediate"), nb::arg("variables"), nb::arg("history"), nb::arg("per_thread"),
+             nb::arg("binding"), nb::arg("connected"), nb::arg("immediate"), nb::arg("variables"), nb::arg("history"), nb::arg("max_live"), nb::arg("per_thread"),
              nb::arg("synchronized"), nb::arg("decentralized"), nb::arg("report").none(), nb::arg("admit").none(), nb::arg("fork").none(),
              nb::arg("save").none(), nb::arg("load").none(), nb::arg("fault").none(), nb::arg("codes"), nb::arg("names"))
         .def("emitter", &emitter, nb::arg("event"))

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <numeric>
 #include <unordered_set>
 
 #include "mopsus/archive.hpp"
@@ -214,7 +215,7 @@ void PyMonitor::clear() {
     Py_CLEAR(wish_);
 }
 
-Errors errors{PyExc_ValueError, PyExc_TypeError};
+Errors errors{PyExc_ValueError, PyExc_TypeError, PyExc_MemoryError};
 
 // ---- locations ----
 
@@ -293,6 +294,19 @@ void PyMonitor::leave() {
     }
     if (has_terms_) forget_terms();
     if (!ready_.empty()) deliver();
+    if (is_too_large()) look_at_limit();
+}
+
+void PyMonitor::look_at_limit() {
+    if (inside_ || in_batch_ || closed_ || !ready_.empty()) return;
+    make_all_pending();
+    core_.each_engine([&](Engine& engine) { unwatch_all(engine); });
+    core_.give_up();
+    choose_engine();
+    const std::uint64_t events = std::accumulate(core_.seen.begin(), core_.seen.end(), std::uint64_t{0});
+    PyErr_Format(errors.limit, "given up after %llu events: more than %llu monitors were live, which is the limit (max-live)", static_cast<unsigned long long>(events),
+                 static_cast<unsigned long long>(options_.max_live));
+    fault();
 }
 
 Engine& PyMonitor::engine_for(std::uint64_t thread, const std::shared_ptr<bool>& ended) {
@@ -432,6 +446,7 @@ void PyMonitor::handle(EventId event, PyObject* const* values, Engine& engine, O
 
 std::optional<BadRow> PyMonitor::run(ArrowArrayStream& stream, const std::string& source, BatchOptions options) {
     if (!enter_for_trace()) return {};
+    in_batch_ = true;
     if (!source.empty()) options.source = core_.location(source, true);
     if (!deaths_.empty()) bury();
     // Without objects to be watched and without code to be called, nobody else can touch the engine.
@@ -466,10 +481,11 @@ std::optional<BadRow> PyMonitor::run(ArrowArrayStream& stream, const std::string
         if (!python) PyEval_RestoreThread(std::exchange(released_, nullptr));
         if (bad) more = false;
         event_done();
-        if (closing_ || wish_ != nullptr || PyErr_Occurred() != nullptr || PyErr_CheckSignals() != 0) more = false;
+        if (closing_ || wish_ != nullptr || PyErr_Occurred() != nullptr || PyErr_CheckSignals() != 0 || is_too_large()) more = false;
     }
     core_.end_stream();
     if (schema.release != nullptr) schema.release(&schema);
+    in_batch_ = false;
     leave();
     granted();
     if (!failure.empty() && PyErr_Occurred() == nullptr) PyErr_SetString(PyExc_ValueError, failure.c_str());
@@ -478,6 +494,7 @@ std::optional<BadRow> PyMonitor::run(ArrowArrayStream& stream, const std::string
 
 // Handlers of signals run between two rows; what one raises ends the batch.
 bool PyMonitor::interrupted() {
+    if (is_too_large()) return true;
     constexpr auto kPause = std::chrono::milliseconds(50);
     const auto now = std::chrono::steady_clock::now();
     if (now < next_look_) return false;
@@ -503,6 +520,10 @@ void PyMonitor::restore(std::vector<Item> items) {
     Archive archive(std::move(items));
     core_.transfer(archive);
     if (!archive.at_end()) throw BadSnapshot("the snapshot has more in it than it should");
+    if (!core_.given_up()) return;
+    choose_engine();
+    PyErr_SetString(errors.limit, "given up before the snapshot was taken: more monitors were live than the limit allows (max-live)");
+    fault();
 }
 
 }  // namespace mopsus::python

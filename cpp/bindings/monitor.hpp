@@ -58,6 +58,7 @@ struct Options {
     bool per_thread = false;
     bool synchronized_ = true;
     bool decentralized = false;
+    std::uint64_t max_live = 0;  // more instances that can still report, and the monitor is given up; 0: no limit
 };
 
 class PyMonitor final : public Listener {
@@ -268,6 +269,9 @@ private:
     void drop_ready();
     Watcher& watcher(Engine& engine, unsigned parameter);
     void unwatch_all(Engine& engine);
+    bool is_too_large() { return options_.max_live != 0 && !core_.given_up() && core_.most_alive() > options_.max_live; }
+    // Gives the monitor up if it is too large and nobody refers to its instances; says so as a fault.
+    void look_at_limit();
     bool live(Engine& engine, unsigned p, const Value& value) const;
     PyObject* stamp_to_python(const Stamp& stamp) const;
     PyObject* steps_to_python(const Explanation& explanation) const;
@@ -284,6 +288,7 @@ private:
     bool closed_ = false;
     bool closing_ = false;  // as soon as the event that is being handled is done; until then nothing more is asked or told
     bool inside_ = false;  // the engine is at work
+    bool in_batch_ = false;  // rows of a batch are under way, though a handler may be what runs
     std::thread::id inside_thread_;
     std::uint64_t watches_ = 0;
     PyThreadState* released_ = nullptr;  // of the thread whose batch is under way without the interpreter
@@ -407,6 +412,7 @@ public:
 struct Errors {
     PyObject* closed;
     PyObject* values;
+    PyObject* limit;
 };
 extern Errors errors;
 

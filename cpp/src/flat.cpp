@@ -103,7 +103,7 @@ void FlatEngine::note(Slot slot, EventId event, Word before, const Stamp& stamp)
 }
 
 void FlatEngine::compact_history() {
-    if (history_.put_off(counts_.alive())) return;
+    if (history_.put_off(counts_.alive(), slots_)) return;
     history_.compact([&](auto&& visit) {
         for (Slot slot = 0; slot < slots_; ++slot)
             if (present(slot) && at(slot)[past()] != kDone) visit(at(slot)[past()]);

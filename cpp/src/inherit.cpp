@@ -485,7 +485,9 @@ void InheritEngine::remember(Id slice, EventId event, const Stamp& stamp) {
 }
 
 void InheritEngine::compact_history() {
-    if (history_.put_off(counts_.alive())) return;
+    std::size_t places = 0;
+    for (const Forest& forest : forests_) places += forest.slices.last();
+    if (history_.put_off(counts_.alive(), places)) return;
     history_.compact([&](auto&& visit) {
         for (Forest& forest : forests_)
             for (Id id = 1; id <= forest.slices.last(); ++id)

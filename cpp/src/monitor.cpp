@@ -2,6 +2,7 @@
 
 #include "batch.hpp"
 #include "mopsus/archive.hpp"
+#include "silent.hpp"
 #include "transfer.hpp"
 
 namespace mopsus {
@@ -13,7 +14,12 @@ Monitor::Monitor(Program program, bool per_thread, std::vector<std::string> para
     remaps_.resize(program_.parameters);
     for (std::uint32_t k = 0; k < program_.events.size(); ++k)
         event_names_.insert(hash_bytes(KeyKind::Text, program_.events[k].name), k + 1);
-    if (!per_thread_) engine_ = Engine::make(program_, listener_);
+    if (!per_thread_) engine_ = make_engine();
+}
+
+std::unique_ptr<Engine> Monitor::make_engine() {
+    if (given_up_) return std::make_unique<SilentEngine>(program_, listener_);
+    return Engine::make(program_, listener_);
 }
 
 Engine& Monitor::engine(const Key& thread) {
@@ -22,7 +28,7 @@ Engine& Monitor::engine(const Key& thread) {
     if (slot == kNil) slot = threads_->insert(thread);
     if (slot > threads_engines_.size()) threads_engines_.resize(slot);
     auto& engine = threads_engines_[slot - 1];
-    if (!engine) engine = Engine::make(program_, listener_);
+    if (!engine) engine = make_engine();
     return *engine;
 }
 
@@ -81,6 +87,7 @@ std::size_t Monitor::bytes() {
 }
 
 void Monitor::transfer(Archive& archive) {
+    if (archive.number(given_up_, 0, 1) != 0 && !given_up_) give_up();
     transfer_domain(archive, locations_, [](Slot) { return true; });
     archive.locations = locations_.last();
     const std::vector<Slot> threads = transfer_domain(archive, *threads_, [](Slot) { return true; });
@@ -103,7 +110,17 @@ void Monitor::restart() {
     end_stream();
     threads_engines_.clear();
     threads_ = std::make_unique<Domain>();
-    if (!per_thread_) engine_ = Engine::make(program_, listener_);
+    given_up_ = false;
+    if (!per_thread_) engine_ = make_engine();
+}
+
+void Monitor::give_up() {
+    const Counts counted = counts();
+    restart();
+    given_up_ = true;
+    if (!per_thread_) engine_ = make_engine();
+    past_ = counted;
+    past_.collected = past_.created;
 }
 
 std::optional<BadRow> Monitor::run(const ArrowSchema& schema, std::shared_ptr<ArrowArray> batch, const BatchOptions& options) {

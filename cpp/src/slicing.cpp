@@ -453,7 +453,9 @@ void SlicingEngine::conclude(unsigned k, Id id, EventId event, const Word* befor
 }
 
 void SlicingEngine::compact_history() {
-    if (history_.put_off(counts_.alive())) return;
+    std::size_t places = 0;
+    for (const InstanceKind& kind : instances_) places += kind.pool.last();
+    if (history_.put_off(counts_.alive(), places)) return;
     history_.compact([&](auto&& visit) {
         for (InstanceKind& kind : instances_)
             for (Id id = 1; id <= kind.pool.last(); ++id)

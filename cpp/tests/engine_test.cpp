@@ -308,7 +308,7 @@ TEST(a_damaged_snapshot_is_refused) {
 
 TEST(history_keeps_the_last_events_of_every_slice) {
     // What makes an entry too large for the small form, if anything: times, another trace, a row far away.
-    for (const int change : {0, 1, 2, 3}) {
+    for (const auto& [change, from] : {std::pair{0, 0}, {1, 20}, {1, 200000}, {2, 20}, {2, 200000}, {3, 200000}}) {
         History history(4, 9);
         std::vector<History::Head> heads(100, 0);
         std::vector<std::vector<Stamp>> wanted(100);
@@ -318,12 +318,12 @@ TEST(history_keeps_the_last_events_of_every_slice) {
             Stamp stamp;
             stamp.row = row;
             stamp.location = 3;
-            if (row > 200000 && change == 1) {
+            if (row > from && change == 1) {
                 stamp.time_kind = Stamp::Time::Int;
                 stamp.time = static_cast<std::uint64_t>(row) * 2;
             }
-            if (row > 200000 && change == 2) stamp.location = 4;
-            if (row > 200000 && change == 3) stamp.row = row << 16;
+            if (row > from && change == 2) stamp.location = 4;
+            if (row > from && change == 3) stamp.row = row << 16;
             heads[k] = history.add(heads[k], static_cast<EventId>(row % 9), stamp);
             wanted[k].push_back(stamp);
             if (wanted[k].size() > 4) wanted[k].erase(wanted[k].begin());
@@ -338,7 +338,7 @@ TEST(history_keeps_the_last_events_of_every_slice) {
                 const Stamp& stamp = past[n].stamp;
                 REQUIRE(stamp.row == wanted[k][n].row && stamp.time == wanted[k][n].time && stamp.location == wanted[k][n].location &&
                         stamp.time_kind == wanted[k][n].time_kind);
-                REQUIRE(past[n].event == (change == 3 && stamp.row > 200000 ? stamp.row >> 16 : stamp.row) % 9);
+                REQUIRE(past[n].event == (change == 3 && stamp.row > from ? stamp.row >> 16 : stamp.row) % 9);
             }
         }
         REQUIRE(history.bytes() < 16000000);

@@ -11,7 +11,7 @@ Stamp = tuple[int, int | float | None, str | None, bool]
 ExplainedStep = tuple[int, int, list[Any], bool, list[tuple[int, Any]], list[int], Stamp]
 """Node of a modality, event, data, whether it fitted, slots with values, nodes of fixed points, when and where."""
 
-def use_errors(closed: type[Exception], values: type[Exception]) -> None: ...
+def use_errors(closed: type[Exception], values: type[Exception], limit: type[Exception]) -> None: ...
 def use_terms(atom: type[str], string: type[str], pid: type[str], reference: type[str], object: type[Any]) -> None: ...
 def hide(code: CodeType, placeless: bool = False) -> None: ...
 def copy_variables(variables: dict[str, Any]) -> dict[str, Any]: ...
@@ -44,6 +44,7 @@ class Monitor:
         immediate: bool,
         variables: bool,
         history: int,
+        max_live: int,
         per_thread: bool,
         synchronized: bool,
         decentralized: bool,

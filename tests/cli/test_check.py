@@ -154,6 +154,17 @@ def test_a_spec_that_saw_nothing_is_no_pass(mopsus, spec, tmp_path):
     assert "hasNext" in out
 
 
+def test_a_spec_with_too_many_live_monitors_is_given_up_and_that_is_a_fault(mopsus, spec, tmp_path):
+    rows = "".join(f"hasnext,{k}\n" for k in range(100)) + "next,7\nnext,7\n"
+    log = trace(tmp_path, "event,i\n" + rows)
+    assert mopsus("check", spec, log, "--max-live", "100")[0] == 1
+    status, out, _ = mopsus("check", spec, log, "--max-live", "99")
+    assert status == 2
+    assert "events: more than 99 monitors were live, which is the limit" in " ".join(out.split())
+    assert " in 102 events · 1 spec · 1 fault" in out
+    assert "Traceback" not in out
+
+
 def test_help_is_quick_and_says_something(mopsus):
     status, out, _ = mopsus("check", "--help")
     assert status == 0

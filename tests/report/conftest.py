@@ -61,7 +61,9 @@ def find_lines(source: str, rows: Collection[int]) -> dict[int, int]:
     return {row: row + 1 for row in rows} if source == "trace.csv" else {}
 
 
-OPTIONS = Options(specs=(HASNEXT,), machines={("HasNext", "safe"): HASNEXT_MACHINE}, find_lines=find_lines, width=100)
+OPTIONS = Options(
+    specs={HASNEXT.name: HASNEXT}, machines={("HasNext", "safe"): HASNEXT_MACHINE}, find_lines=find_lines, width=100
+)
 
 
 def hasnext_verdict(instance: int, row: int) -> Verdict:

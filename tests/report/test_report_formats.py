@@ -278,7 +278,7 @@ def entered(row):
 @pytest.mark.parametrize("name", ["terminal", "junit", "html"])
 def test_parts_of_the_formula_that_turned_are_told(name):
     stream = io.StringIO()
-    reporter = open_report(name, stream, Options(specs=(DOOR,), width=100))
+    reporter = open_report(name, stream, Options(specs={DOOR.name: DOOR}, width=100))
     reporter.add(entered(1))
     reporter.finish(Summary(specs=(DOOR,)))
     assert " = false" in stream.getvalue()
@@ -286,7 +286,7 @@ def test_parts_of_the_formula_that_turned_are_told(name):
 
 def test_json_tells_the_parts_that_turned_for_the_first_verdicts_of_a_property():
     stream = io.StringIO()
-    reporter = open_report("json", stream, Options(specs=(DOOR,)))
+    reporter = open_report("json", stream, Options(specs={DOOR.name: DOOR}))
     for row in range(1, EXPLAINED + 2):
         reporter.add(entered(row))
     reporter.finish(Summary(specs=(DOOR,)))

@@ -85,7 +85,7 @@ def test_a_long_explanation_is_cut_in_the_middle():
 
 def test_in_a_terminal():
     out = io.StringIO()
-    reporter = TerminalReporter(out, Options(specs=(SPEC,), colour=False, width=150))
+    reporter = TerminalReporter(out, Options(specs={SPEC.name: SPEC}, colour=False, width=150))
     reporter.add(VERDICT)
     reporter.finish(Summary((SPEC,)))
     assert "recv  subject=<0.20.0>, message=(job, 7)  [_ ? {job, N}] fits, N=7; goes on with X" in out.getvalue()
@@ -104,7 +104,7 @@ def test_as_json():
         "row": 1,
     }
     out = io.StringIO()
-    reporter = JsonReporter(out, Options(specs=(SPEC,)))
+    reporter = JsonReporter(out, Options(specs={SPEC.name: SPEC}))
     reporter.add(VERDICT)
     reporter.finish(Summary((SPEC,)))
     assert len(json.loads(out.getvalue())["verdicts"][0]["steps"]) == 3
@@ -113,7 +113,7 @@ def test_as_json():
 def test_as_html():
     groups = Groups()
     groups.add(VERDICT)
-    page = render_html(groups, Summary((SPEC,)), Options(specs=(SPEC,)))
+    page = render_html(groups, Summary((SPEC,)), Options(specs={SPEC.name: SPEC}))
     assert "[_ ? {job, N}] fits, N=7; goes on with X" in page
 
 

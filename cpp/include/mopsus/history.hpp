@@ -16,8 +16,9 @@
 
 namespace mopsus {
 
-// Events with their stamps, numbered from 1. New memory is dear, so an entry is two words for as long as
-// all stamps are rows of one trace without times, and memory is used again.
+// Events with their stamps, numbered from 1. New memory is expensive, so an entry is two words for as long as
+// all stamps are rows of one trace without times, and memory is used again. Of thousands of monitors most note
+// little, so the first chunk begins small and doubles until it is as large as the others.
 class EventLog {
 public:
     using Number = std::uint32_t;  // 0: none
@@ -27,7 +28,7 @@ public:
     std::size_t size() const { return size_; }
     Number add(Number before, EventId event, const Stamp& stamp) {
         if (!wide_ && !is_narrow(stamp)) widen();
-        if (size_ >> kChunkBits == chunks_.size()) extend();
+        if (size_ == room_) extend();
         Word* at = entry(size_);
         at[kBefore] = before;
         if (wide_)
@@ -47,20 +48,28 @@ public:
         old.wide_ = wide_;
         old.location_ = location_;
         old.size_ = std::exchange(size_, 0);
+        old.room_ = std::exchange(room_, 0);
         old.chunks_.swap(chunks_);
     }
     void reuse(EventLog& old) {
         if (old.wide_ == wide_) std::move(old.chunks_.begin(), old.chunks_.end(), std::back_inserter(spare_));
         old.chunks_.clear();
+        old.room_ = 0;
     }
-    std::size_t bytes() const { return (chunks_.size() + spare_.size()) * (words() << kChunkBits) * sizeof(Word); }
-
-    static constexpr unsigned kChunkBits = 18;
+    std::size_t bytes() const {
+        std::size_t words = 0;
+        for (const auto* chunks : {&chunks_, &spare_})
+            for (const Chunk& chunk : *chunks) words += chunk.get_deleter().words;
+        return words * sizeof(Word);
+    }
 
 private:
+    static constexpr unsigned kChunkBits = 18;
+    static constexpr std::size_t kWholeChunk = std::size_t{1} << kChunkBits;
+    static constexpr std::size_t kFirstRoom = 16;
     enum : std::size_t { kBefore, kPacked, kNarrow, kEvent = 1, kRow, kLocation = 4, kTime, kWide = 7 };
     struct Free {
-        std::size_t words;
+        std::size_t words = 0;
         void operator()(Word* chunk) const { LargePages<Word>().deallocate(chunk, words); }
     };
     using Chunk = std::unique_ptr<Word, Free>;
@@ -73,14 +82,28 @@ private:
                static_cast<std::uint64_t>(stamp.row) >> (32 - event_bits_) == 0;
     }
     void extend() {
-        if (!spare_.empty()) {
-            chunks_.push_back(std::move(spare_.back()));
-            spare_.pop_back();
+        if (room_ != 0 && room_ < kWholeChunk) {
+            Chunk larger = make_chunk(2 * room_);
+            std::copy_n(chunks_.front().get(), size_ * words(), larger.get());
+            chunks_.front() = std::move(larger);
+            room_ *= 2;
             return;
         }
-        const std::size_t count = words() << kChunkBits;
-        chunks_.emplace_back(LargePages<Word>().allocate(count), Free{count});
+        // A chunk that is not whole can only be the first one.
+        if (room_ != 0) std::erase_if(spare_, [this](const Chunk& chunk) { return room_of(chunk) < kWholeChunk; });
+        if (spare_.empty()) {
+            chunks_.push_back(make_chunk(room_ == 0 ? kFirstRoom : kWholeChunk));
+        } else {
+            chunks_.push_back(std::move(spare_.back()));
+            spare_.pop_back();
+        }
+        room_ += room_of(chunks_.back());
     }
+    Chunk make_chunk(std::size_t entries) const {
+        const std::size_t count = entries * words();
+        return {LargePages<Word>().allocate(count), Free{count}};
+    }
+    std::size_t room_of(const Chunk& chunk) const { return chunk.get_deleter().words / words(); }
     void widen() {
         EventLog old(0);
         old.event_bits_ = event_bits_;
@@ -112,6 +135,7 @@ private:
     bool wide_ = false;
     std::uint32_t location_ = 0;
     Number size_ = 0;
+    std::size_t room_ = 0;  // how many entries the chunks have room for
     std::vector<Chunk> chunks_;
     std::vector<Chunk> spare_;
 };
@@ -133,9 +157,10 @@ public:
     }
     // Is it time to forget what no instance can reach?
     bool full() const { return log_.size() >= capacity_; }
-    // A log that so many instances may need most of is not worth copying while it is small.
-    bool put_off(std::size_t instances) {
-        const std::size_t enough = std::min(2 * instances * limit_, kSmall);
+    // A log that so many instances may need most of is not worth copying while it is small; nor is one that is short
+    // beside the places in which heads are looked for.
+    bool put_off(std::size_t instances, std::size_t places) {
+        const std::size_t enough = std::max(std::min(2 * instances * limit_, kSmall), places / 4);
         if (log_.size() >= enough) return false;
         capacity_ = enough;
         return true;
@@ -185,7 +210,7 @@ public:
     std::size_t bytes() const { return log_.bytes(); }
 
 private:
-    static constexpr std::size_t kSmallest = std::size_t{1} << EventLog::kChunkBits;
+    static constexpr std::size_t kSmallest = std::size_t{1} << 10;
     static constexpr std::size_t kSmall = std::size_t{1} << 22;
     static constexpr std::size_t kTogether = 16;
     std::uint32_t limit_;

@@ -61,6 +61,11 @@ public:
     bool location_is_source(std::uint32_t location) const { return locations_.kind(location) == KeyKind::Bytes; }
 
     Counts counts();
+    // How many instances that could still report there were at a time; per thread, how many there are in all threads.
+    std::uint64_t most_alive() { return engine_ ? engine_->counts().most : counts().alive(); }
+    // Ends all instances, and takes no notice of any event from now on. Nobody may hold a reference to an instance.
+    void give_up();
+    bool given_up() const { return given_up_; }
     std::size_t bytes();
     std::vector<std::uint64_t> seen;  // by event
     std::uint64_t ignored = 0;
@@ -71,6 +76,7 @@ public:
     void restart();
 
 private:
+    std::unique_ptr<Engine> make_engine();
     class Batch;
     struct Remap {  // from a dictionary of values to slots, valid while the dictionary is held
         std::shared_ptr<const Column> dictionary;
@@ -90,6 +96,7 @@ private:
     Counts past_;  // of engines whose thread has ended
     std::vector<Remap> remaps_;
     bool released_ = false;
+    bool given_up_ = false;
     Index event_names_;
     Domain locations_;  // never recycled, so that its slots number the locations
 

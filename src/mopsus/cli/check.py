@@ -36,6 +36,7 @@ from mopsus.cli.options import (
     Html,
     Json,
     Junit,
+    MaxLive,
     MaxViolations,
     NoCode,
     OnFault,
@@ -49,6 +50,7 @@ from mopsus.cli.options import (
 from mopsus.cli.progress import ProgressBar
 from mopsus.cli.reporting import Reporting
 from mopsus.cli.specs import load_specs, sort_out
+from mopsus.model.limits import MAX_LIVE
 from mopsus.stopping import STOPPING
 
 if TYPE_CHECKING:
@@ -73,6 +75,7 @@ def check(
         ),
     ] = None,
     history: History = 32,
+    max_live: MaxLive = MAX_LIVE,
     bad_rows: BadRowPolicy = BadRows.STOP,
     max_violations: MaxViolations = None,
     strict: Strict = False,
@@ -127,7 +130,7 @@ def check(
     forced = None if components else trace_format_of(format)
     reports = {"junit": junit, "sarif": sarif, "html": html}
     finder = line_is_row if components else partial(find_lines, format=forced)
-    options = Options(history=history, quiet=quiet, find_lines=finder)
+    options = Options(history=history, max_live=max_live, quiet=quiet, find_lines=finder)
     silence = silence_of(strict, allow_silent, recorded=True)
     run = Reporting(
         compiled, reports, options, json=json, allow_code=not no_code, at_end=at_end, silence=silence, on_fault=on_fault
@@ -138,7 +141,7 @@ def check(
             from mopsus.events.component.log.checking import check_logs
 
             result: CheckResult = check_logs(
-                run.specs,
+                tuple(run.specs.values()),
                 traces,
                 on_verdict=run.report,
                 open_monitor=run.open_monitor,
@@ -151,7 +154,7 @@ def check(
             )
         else:
             result = check_traces(
-                run.specs,
+                tuple(run.specs.values()),
                 traces,
                 on_verdict=run.report,
                 bad_rows=bad_rows.value,

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from mopsus.cli.faults import FaultPost
 from mopsus.model import MopsusError
+from mopsus.model.limits import MAX_LIVE
 
 if TYPE_CHECKING:
     from mopsus.logics import CompiledSpec
@@ -43,6 +44,7 @@ class Order:
 
     specs: list[str] = field(default_factory=list)
     history: int = 0
+    max_live: int = MAX_LIVE
     allow_code: bool = True
     folder: str = ""
     groups: bool = False
@@ -240,7 +242,9 @@ def _watch(order: Order, spawned: bool) -> None:
                 monitor.close()
 
     def open_monitor(compiled: CompiledSpec, *, trusted: bool = True) -> Monitor:
-        monitor = Monitor(compiled, outbox.add, history=order.history, allow_code=order.allow_code or trusted)
+        monitor = Monitor(
+            compiled, outbox.add, history=order.history, max_live=order.max_live, allow_code=order.allow_code or trusted
+        )
         monitor.on_fault = take_fault
         return monitor
 

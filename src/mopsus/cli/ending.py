@@ -14,14 +14,21 @@ class EndingMonitor(Monitor):
     """A monitor whose `close` adds its live instances to the endings of a run."""
 
     def __init__(
-        self, compiled: CompiledSpec, on_verdict: OnVerdict, endings: Endings, *, history: int, allow_code: bool
+        self,
+        compiled: CompiledSpec,
+        on_verdict: OnVerdict,
+        endings: Endings,
+        *,
+        history: int,
+        max_live: int,
+        allow_code: bool,
     ) -> None:
         def decide(verdict: Verdict) -> object:
             if verdict.final:
                 self._decided.add((verdict.property, binding_key(verdict.binding)))
             return on_verdict(verdict)
 
-        super().__init__(compiled, decide, history=history, allow_code=allow_code)
+        super().__init__(compiled, decide, history=history, max_live=max_live, allow_code=allow_code)
         self._compiled = compiled
         self._endings: Endings | None = endings
         self._decided: set[tuple[str, object]] = set()

@@ -60,6 +60,15 @@ ExtraSpecs = Annotated[
 History = Annotated[
     int, typer.Option(help="How many events a witness has at the most; 0 turns witnesses off.", min=0, metavar="N")
 ]
+MaxLive = Annotated[
+    int,
+    typer.Option(
+        "--max-live",
+        help="Give a spec up, and say so, if it has more live monitors at a time; 0: no limit.",
+        min=0,
+        metavar="N",
+    ),
+]
 BadRowPolicy = Annotated[
     BadRows, typer.Option("--bad-rows", help="Stop at a row that cannot be used, or leave it out.")
 ]

@@ -105,13 +105,13 @@ class Reporting:
         self._monitors: WeakSet[Monitor] = WeakSet()
         self.violations = 0
         """How many were reported."""
-        self.specs: list[Spec] = []
+        self.specs: dict[str, Spec] = {}
         self._compiled: dict[str, CompiledSpec] = {}
         self._machines: dict[tuple[str, str], Machine] = {}
         for each in compiled.values():
             self.take(each)
         self._asked = tuple(compiled)
-        self._history = options.history
+        self._limits = {"history": options.history, "max_live": options.max_live}
         self._allow_code = allow_code
         self._endings: Endings | None = None
         if at_end:
@@ -135,7 +135,7 @@ class Reporting:
     def take(self, compiled: CompiledSpec) -> None:
         """Report about a spec, too."""
         spec = compiled.spec
-        self.specs.append(spec)
+        self.specs[spec.name] = spec
         self._compiled[spec.name] = compiled
         for prop, machine in zip(spec.properties, compiled.machines, strict=True):
             self._machines[spec.name, prop.name] = machine
@@ -148,11 +148,9 @@ class Reporting:
         if self._endings is not None:
             from mopsus.cli.ending import EndingMonitor
 
-            monitor: Monitor = EndingMonitor(
-                compiled, on_verdict, self._endings, history=self._history, allow_code=allow_code
-            )
+            monitor: Monitor = EndingMonitor(compiled, on_verdict, self._endings, allow_code=allow_code, **self._limits)
         else:
-            monitor = Monitor(compiled, on_verdict, history=self._history, allow_code=allow_code)
+            monitor = Monitor(compiled, on_verdict, allow_code=allow_code, **self._limits)
         monitor.on_fault = self.take_fault
         self._monitors.add(monitor)
         return monitor
@@ -178,7 +176,7 @@ class Reporting:
         hint = "a property is about components that run the function which it names"
         return [
             unseen
-            for spec in self.specs
+            for spec in self.specs.values()
             if about_components(spec) and spec.name in seen
             for unseen in find_unseen(spec, self._compiled[spec.name].machines, seen[spec.name], hint)
         ]
@@ -223,7 +221,7 @@ class Reporting:
         abandoned = self._policy is OnFault.STOP and bool(self.faults)
         stopped = result.error is not None or result.interrupted or result.full or abandoned
         summary = Summary(
-            specs=tuple(self.specs),
+            specs=tuple(self.specs.values()),
             stats=RunStats(
                 events=result.rows,
                 ignored=result.ignored,

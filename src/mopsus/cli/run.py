@@ -25,6 +25,7 @@ from mopsus.cli.options import (
     Html,
     Json,
     Junit,
+    MaxLive,
     Monitors,
     NoCode,
     OnFault,
@@ -39,6 +40,7 @@ from mopsus.cli.options import (
 from mopsus.cli.reporting import Reporting
 from mopsus.cli.specs import SPEC_HINT, SPEC_SUFFIXES, load_specs
 from mopsus.model import Fault
+from mopsus.model.limits import MAX_LIVE
 from mopsus.stopping import STOPPING
 
 if TYPE_CHECKING:
@@ -73,6 +75,7 @@ def run(
     allow_silent: AllowSilent = False,
     on_fault: OnFaultOption = OnFault.REPORT,
     history: History = 32,
+    max_live: MaxLive = MAX_LIVE,
     json: Json = False,
     output: Annotated[
         Path | None,
@@ -134,7 +137,7 @@ def run(
     reporting = Reporting(
         loaded,
         {"junit": junit, "sarif": sarif, "html": html},
-        Options(history=history, quiet=quiet, live=outline),
+        Options(history=history, max_live=max_live, quiet=quiet, live=outline),
         json=json,
         allow_code=not no_code,
         at_end=at_end,
@@ -154,7 +157,7 @@ def run(
             verdicts.add,
         )
         return reporting.finish(outcome, program=outcome.status, gate=fail_on_violation)
-    monitors = {each.name: reporting.open_monitor(each, verdicts.add) for each in reporting.specs}
+    monitors = {each.name: reporting.open_monitor(each, verdicts.add) for each in reporting.specs.values()}
 
     def open_contract(compiled: CompiledSpec) -> Monitor:
         reporting.take(compiled)
@@ -164,6 +167,7 @@ def run(
     order = Order(
         [str(path.absolute()) for path in spec_files],
         history,
+        max_live,
         not no_code,
         first_match=first_match,
         groups=groups,
@@ -251,9 +255,7 @@ class Verdicts:
 
         self._reporting = reporting
         self._outbox: Outbox | None = None
-        self.switches = Switches(
-            read_settings(Path.cwd()), lambda: {*catalogue(), *(spec.name for spec in reporting.specs)}
-        )
+        self.switches = Switches(read_settings(Path.cwd()), lambda: {*catalogue(), *reporting.specs})
 
     def add(self, verdict: Verdict) -> None:
         """Take a verdict."""

@@ -186,7 +186,7 @@ class _Monitoring:
         if terms.groups and terms.monitors > 1 and len(reporting.specs) > 1:
             hint = "check them one after the other, or with one monitor process"
             raise OutlineError("groups of several specs cannot be shared out", hint=hint, code="OUTLINE-006")
-        for spec in reporting.specs:
+        for spec in reporting.specs.values():
             each = Watched(spec, self._report, groups=terms.groups)
             self._monitors[spec.name] = monitor = reporting.open_monitor(spec, each.add)
             each.attach(make_feed(spec, monitor))

@@ -36,6 +36,7 @@ from mopsus.cli.options import (
     Html,
     Json,
     Junit,
+    MaxLive,
     MaxViolations,
     NoCode,
     OnFault,
@@ -48,6 +49,7 @@ from mopsus.cli.options import (
 )
 from mopsus.cli.reporting import Reporting
 from mopsus.cli.specs import load_specs, sort_out
+from mopsus.model.limits import MAX_LIVE
 from mopsus.stopping import STOPPING
 
 if TYPE_CHECKING:
@@ -69,6 +71,7 @@ def watch(
         ),
     ] = None,
     history: History = 32,
+    max_live: MaxLive = MAX_LIVE,
     bad_rows: BadRowPolicy = BadRows.STOP,
     max_violations: MaxViolations = None,
     strict: Strict = False,
@@ -129,7 +132,9 @@ def watch(
     if groups and not root:
         hint = "name the components that are there from the beginning; without them all must wait for the log's end"
         raise CommandError("--groups needs --root to follow a log", hint=hint, code="CLI-005")
-    options = Options(history=history, quiet=quiet, live=True, find_lines=line_is_row if components else None)
+    options = Options(
+        history=history, max_live=max_live, quiet=quiet, live=True, find_lines=line_is_row if components else None
+    )
     silence = silence_of(strict, allow_silent)
     run = Reporting(compiled, reports, options, json=json, allow_code=not no_code, silence=silence, on_fault=on_fault)
     if components and state is not None:
@@ -149,7 +154,7 @@ def watch(
             from mopsus.events.component.log.checking import watch_log
 
             result: CheckResult = watch_log(
-                run.specs,
+                tuple(run.specs.values()),
                 log,
                 on_verdict=report,
                 open_monitor=run.open_monitor,
@@ -162,7 +167,7 @@ def watch(
         else:
             about = {
                 "log": str(log.absolute()),
-                "specs": sorted(each.name for each in run.specs),
+                "specs": sorted(run.specs),
                 "format": None if format is None else format.value,
                 "bad_rows": bad_rows.value,
                 "history": history,
@@ -170,7 +175,7 @@ def watch(
             }
             keeper = None if state is None else Keeper(state, about, journal=journal, interval_s=state_every)
             result = watch_trace(
-                run.specs,
+                tuple(run.specs.values()),
                 log,
                 on_verdict=report,
                 bad_rows=bad_rows.value,

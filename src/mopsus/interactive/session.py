@@ -34,7 +34,7 @@ from mopsus.interactive.trace import Recorder
 from mopsus.interactive.voice import Voice
 from mopsus.interactive.watch import Move, Watch
 from mopsus.model import MopsusError, Place, PlaceKind, Reading, ReadingKind, Spec, Unavailable, Unseen, Verdict
-from mopsus.model.verdict import HISTORY
+from mopsus.model.limits import HISTORY
 from mopsus.spec import render
 
 END = Place(PlaceKind.END)

@@ -161,9 +161,14 @@ class Spec:
         raise KeyError(name)
 
     def monitor(
-        self, on_verdict: Callable[[Verdict], object] | None = None, *, history: int = 32, allow_code: bool = True
+        self,
+        on_verdict: Callable[[Verdict], object] | None = None,
+        *,
+        history: int = 32,
+        max_live: int = 0,
+        allow_code: bool = True,
     ) -> Monitor:
         """A new monitor for this spec; see `mopsus.Monitor`."""
         import mopsus  # the engine is a later stage, so only the top-level package may know it
 
-        return mopsus.Monitor(self, on_verdict, history=history, allow_code=allow_code)
+        return mopsus.Monitor(self, on_verdict, history=history, max_live=max_live, allow_code=allow_code)

@@ -9,9 +9,6 @@ from dataclasses import dataclass
 from mopsus.model.spec import Severity
 from mopsus.model.value import Value
 
-HISTORY = 32
-"""How many events a witness holds unless the monitor was told otherwise."""
-
 
 @dataclass(frozen=True, slots=True)
 class WitnessEvent:

@@ -24,4 +24,10 @@ class ClosedError(MonitorError):
     code = "MONITOR-007"
 
 
-_core.use_errors(closed=ClosedError, values=ValuesError)
+class LiveLimitError(MonitorError):
+    """The spec had too many live monitors, and was given up."""
+
+    code = "MONITOR-011"
+
+
+_core.use_errors(closed=ClosedError, values=ValuesError, limit=LiveLimitError)

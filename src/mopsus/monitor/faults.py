@@ -67,6 +67,8 @@ def _place_of(source: Code | None) -> tuple[str, int]:
 def _told(error: BaseException, begin: TracebackType | None) -> tuple[str, str]:
     """The message of an error, and its traceback; whatever the error does when it is asked."""
     shown = traceback.TracebackException(type(error), error, begin, limit=-FRAMES, compact=True)
+    if begin is None:
+        return printable(str(shown), 500), ""
     # Columns are those of the code as it is compiled, not as it stands in the file of the spec.
     lines = [line for line in "".join(shown.format()).splitlines() if not _MARKS.fullmatch(line)]
     return printable(str(shown), 500), "\n".join(lines)[-LONGEST:]

@@ -35,7 +35,7 @@ from mopsus.monitor.caught import is_caught
 from mopsus.monitor.checkpoint import Checkpoint, Variables
 from mopsus.monitor.code import Compiler, Function
 from mopsus.monitor.consent import reads_data, refuse_code
-from mopsus.monitor.errors import MonitorError, ValuesError
+from mopsus.monitor.errors import LiveLimitError, MonitorError, ValuesError
 from mopsus.monitor.faults import FaultBook
 from mopsus.monitor.instance import Instance
 from mopsus.monitor.plan import make_plan
@@ -93,7 +93,9 @@ class Monitor:
     """Watches events against one spec.
 
     Verdicts go to `on_verdict`, or collect in `verdicts`. `history` is how many events a witness
-    has at the most; 0 turns it off, and explanations of formulas with data, and costs nothing. Events may come
+    has at the most; 0 turns it off, and explanations of formulas with data, and costs nothing. If more than `max_live`
+    instances can still report at a time, the monitor is given up: it drops them all, ignores further events, and
+    reports that as a fault (0: no limit; specs of components have none). Events may come
     from any thread. An event sent from within the handling of another (an action, a condition) is taken after
     it. An error in a handler or callback is logged once with its traceback, counted, and never reaches the program.
     """
@@ -104,12 +106,15 @@ class Monitor:
         on_verdict: OnVerdict | None = None,
         *,
         history: int = 32,
+        max_live: int = 0,
         allow_code: bool = True,
     ) -> None:
         if not isinstance(spec, Spec | CompiledSpec):
             raise MonitorError(f"this is no specification: {spec!r}", hint=_ONE_SPEC, code="MONITOR-008")
         if not isinstance(history, int) or not 0 <= history <= _LONGEST_HISTORY:
             raise MonitorError(f"history is a number from 0 to {_LONGEST_HISTORY}, not {history!r}", code="MONITOR-008")
+        if not isinstance(max_live, int) or max_live < 0:
+            raise MonitorError(f"max_live is a number from 0 on, not {max_live!r}", code="MONITOR-008")
         if on_verdict is not None and not callable(on_verdict):
             raise MonitorError(f"on_verdict must be callable, not {on_verdict!r}", code="MONITOR-008")
         compiled = spec if isinstance(spec, CompiledSpec) else compile_spec(spec)
@@ -136,7 +141,7 @@ class Monitor:
         self.on_fault: TakeFault | None = None
         """Called with every error in code of the spec and what there is to say about it; else each is logged once."""
         self._compile_code()
-        self._core = self._make_core(history)
+        self._core = self._make_core(history, max_live)
 
     # ---- events ----
 
@@ -479,7 +484,7 @@ class Monitor:
             for prop in spec.properties
         ]
 
-    def _make_core(self, history: int) -> _core.Monitor:
+    def _make_core(self, history: int, max_live: int) -> _core.Monitor:
         modifiers = self.spec.modifiers
         variables = bool(self.spec.variables)
         self._guarded = any(isinstance(machine, GuardedMachine) for machine in self._machines)
@@ -494,6 +499,7 @@ class Monitor:
             immediate=self._resets,
             variables=variables,
             history=history,
+            max_live=0 if any(isinstance(each, SymbolicMachine) for each in self._machines) else max_live,
             per_thread=modifiers.perthread,
             synchronized=not modifiers.unsynchronized,
             decentralized=modifiers.decentralized,
@@ -704,7 +710,9 @@ class Monitor:
 
     def _raised(self, error: BaseException, code: int, event: int, stamp: _core.Stamp | None) -> None:
         """The core has met an error: in code of a guarded machine, in a callback, or on the way to an event."""
-        if code >= 0:
+        if isinstance(error, LiveLimitError):
+            self._fault(error, "live monitors", None)
+        elif code >= 0:
             planned = self._plan.codes[code]
             self._fault(error, planned.role.told, planned.source, event, stamp)
         elif event >= 0:

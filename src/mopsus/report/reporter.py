@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TextIO, TypeAlias
 
 from mopsus.model import Machine, Spec, Verdict
-from mopsus.model.verdict import HISTORY
+from mopsus.model.limits import HISTORY, MAX_LIVE
 from mopsus.plugins import Plugins
 from mopsus.report.messages import ReportError
 from mopsus.report.output import Output
@@ -51,8 +51,8 @@ class Reporter(Protocol):
 class Options:
     """What is known before the run. A format uses what concerns it."""
 
-    specs: Sequence[Spec] = ()
-    """They may become more as the run goes on, as may the machines."""
+    specs: Mapping[str, Spec] = field(default_factory=dict)
+    """By name. They may become more as the run goes on, as may the machines."""
     machines: Mapping[tuple[str, str], Machine] = field(default_factory=dict)
     """By spec and property; explanations name states if the machine is here."""
     draw: Callable[[Machine], str] | None = None
@@ -63,6 +63,8 @@ class Options:
     """Gives further lines about a finding, such as who caused it."""
     history: int = HISTORY
     """The monitors' limit on witnesses."""
+    max_live: int = MAX_LIVE
+    """How many live monitors a spec may have at a time; 0: any number."""
     quiet: bool = False
     """Terminal: only the summary line, and only if there is something to complain about."""
     live: bool = False
@@ -78,7 +80,7 @@ class Options:
 
     def spec(self, verdict: Verdict) -> Spec | None:
         """The spec of a verdict, where it is known."""
-        return next((spec for spec in self.specs if spec.name == verdict.spec), None)
+        return self.specs.get(verdict.spec)
 
     def notes_on(self, group: Group) -> Sequence[str]:
         """What else there is to say about a finding."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from mopsus.model import LENIENT, Diagnostic, Fault, MopsusError, Severity, Silence, Spec, Unseen
@@ -84,7 +85,7 @@ class Debugged:
         return self.status is None and bool(self.reason)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Summary:
     """The run, once it is over. `error` is what stopped it early; `started` and `elapsed_s` may be unknown."""
 
@@ -144,7 +145,11 @@ class Summary:
 
     def spec(self, name: str) -> Spec:
         """The spec of that name; a bare one if the run did not say."""
-        return next((spec for spec in self.specs if spec.name == name), Spec(name))
+        return self._by_name.get(name) or Spec(name)
+
+    @cached_property
+    def _by_name(self) -> dict[str, Spec]:
+        return {spec.name: spec for spec in self.specs}
 
 
 def _notice(unseen: Unseen, silence: Silence) -> Diagnostic:

@@ -46,7 +46,7 @@ class TerminalReporter:
         if not self._options.live or self._options.quiet:
             return
         if group.count == 1:
-            self._show(self._finding(group, Summary(tuple(self._options.specs))))
+            self._show(self._finding(group, Summary(tuple(self._options.specs.values()))))
         else:
             self._output.write(f"{verdict.severity.value}: {default_message(verdict)} ({group.count:,} so far)\n")
         self._output.flush()

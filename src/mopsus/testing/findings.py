@@ -197,9 +197,10 @@ class Findings:
 
     def summary(self) -> Summary:
         """What was counted, once the session has finished."""
-        known = {spec.name: spec for spec in self._options.specs}
+        known = self._options.specs
+        unknown = [Spec(name) for name in self._counts if name and name not in known]
         return Summary(
-            specs=tuple((known | {name: Spec(name) for name in self._counts if name and name not in known}).values()),
+            specs=(*known.values(), *unknown),
             stats=RunStats(
                 events=sum(counts["events"] for counts in self._counts.values()),
                 specs={name: dict(counts) for name, counts in self._counts.items() if name},

@@ -17,7 +17,7 @@ from mopsus.cli.specs import load_specs
 from mopsus.contracts import Switches, catalogue, read_settings
 from mopsus.events.weave.api import weave
 from mopsus.model import Fault, Faults, MopsusError, Silence, Spec, Unseen, Verdict
-from mopsus.model.verdict import HISTORY
+from mopsus.model.limits import HISTORY
 from mopsus.monitor import Monitor
 from mopsus.report.baseline import read_baseline
 from mopsus.report.output import Output

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from mopsus.logics import Turn
 from mopsus.model import Machine, Severity, Spec, TableMachine, Verdict, WitnessEvent
+from mopsus.model.limits import HISTORY
 from mopsus.model.text import default_message, listing, printable, show_binding, show_place, show_time, source_of
-from mopsus.model.verdict import HISTORY
 from mopsus.spec.program import is_end
 from mopsus.verdict.code import code_of
 from mopsus.verdict.reasons import reasoned_events

@@ -110,7 +110,7 @@ def erlang(
     target = Target(node=node, cookie=cookie, roots=tuple(process or ()), entry=start, path=tuple(path or ()))
     with ErlangNode(target) as observed:
         result = hear_lines(
-            run.specs,
+            tuple(run.specs.values()),
             node or str(start),
             observed.chunks(),
             on_verdict=run.report,

@@ -87,7 +87,7 @@ def listen(
     with STOPPING.deferred(), listener:
         print(f"mopsus: listening at {listener.address}, token {listener.token}", file=sys.stderr, flush=True)
         result = hear_lines(
-            run.specs,
+            tuple(run.specs.values()),
             listener.address,
             listener.pieces(),
             on_verdict=run.report,

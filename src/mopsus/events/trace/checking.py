@@ -20,10 +20,9 @@ from mopsus.events.trace.session import BadRows, Counts, OnVerdict, OpenMonitor,
 from mopsus.events.trace.sources import Format, Source, expand
 from mopsus.events.trace.tail import LogReader
 from mopsus.model import LENIENT, Diagnostic, Silence, Spec, TraceError, Unseen, Verdict
+from mopsus.model.limits import HISTORY
 from mopsus.monitor.errors import ClosedError
 from mopsus.stopping import STOPPING
-
-HISTORY = 32
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,12 +21,13 @@ from mopsus.events.component.log.read import (
     read_blocks,
 )
 from mopsus.events.component.log.session import ComponentSession, Dispatching, OpenMonitor
-from mopsus.events.trace.checking import HISTORY, CheckResult, Progress, Run
+from mopsus.events.trace.checking import CheckResult, Progress, Run
 from mopsus.events.trace.follow import POLL_S
 from mopsus.events.trace.read import total_size
 from mopsus.events.trace.session import BadRows, OnVerdict
 from mopsus.events.trace.sources import Source, expand
 from mopsus.model import Diagnostic, Spec
+from mopsus.model.limits import HISTORY
 from mopsus.monitor import Monitor
 from mopsus.spec.component import is_hml
 
