@@ -3,6 +3,7 @@
 Which command, which signal and when are drawn independently. `make test` draws few, `make test-all` many.
 """
 
+import importlib
 import json
 import os
 import random
@@ -11,13 +12,21 @@ import subprocess
 import sys
 import textwrap
 import time
+from contextlib import suppress
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from bus.servers import nats_server
+
+from mopsus.cli.app import COMMANDS as TOP_LEVEL
+from mopsus.cli.app import GROUPS
 
 CASES = max(12, int(os.environ.get("MOPSUS_CASES", "0")) // 200)
 SEED = random.randrange(10**9) if os.environ.get("MOPSUS_RANDOM") else 4
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+ENDED = {"detach": {2}}
+"""The status of those that have ended by themselves, if it is not that of success or of violations."""
 WITHIN_S = 10
 """Much more than it may take, because the machine does other things, too; what never ends is found anyway."""
 
@@ -37,11 +46,34 @@ COMMANDS = {
     "equiv": ["equiv", "few.mop", "many.mop"],
     "graph": ["graph", "few.mop"],
     "fmt": ["fmt", "few.mop"],
-    "contracts": ["contracts", "list"],
+    "contracts list": ["contracts", "list"],
+    "contracts show": ["contracts", "show", "UnsafeIter"],
+    "contracts check": ["contracts", "check", "UnsafeIter", "FileNotClosed"],
     "demo": ["demo"],
     "help": ["--help"],
+    "watch and keep": ["watch", "many.mop", "long.csv", "--state", "kept", "--verdicts", "told.jsonl"],
+    "debug": ["debug", "--batch", "--prop", "loop.prop", "--html", "r.html", "loop.py"],
+    "debug at a prompt": ["debug", "--prop", "loop.prop", "loop.py"],
+    "debug a compiled program": ["debug", "--batch", "--prop", "sleeps.prop", "--junit", "r.xml", "sleep", "60"],
+    "dap": ["dap"],
+    "start": ["component", "start", "--", "loop.py"],
+    "attach": ["component", "attach", "c.hml", "PROGRAM", "--html", "r.html"],
+    "detach": ["component", "detach", "PROGRAM"],
+    "erlang": ["component", "erlang", "c.hml", "--start", "timer:sleep(60000)"],
+    "simulate run": ["simulate", "run", "-s", "late.toml", "-t", "traces", "-a", "orch"],
+    "simulate experiment": ["simulate", "experiment", "experiment.toml"],
+    "simulate report": ["simulate", "report", "results.db"],
+    "simulate view": ["simulate", "view", "run.json", "--no-browser"],
+    "simulate analyse": ["simulate", "analyse", "late.toml"],
+    "simulate rate": ["simulate", "rate", "door.csv"],
+    "simulate deploy": ["simulate", "deploy", "late.deploy.toml"],
+    "simulate host": ["simulate", "host", "hall", "--bus", "BUS", "--journal", "journals"],
+    "simulate relay": ["simulate", "relay", "--bus", "BUS"],
+    "generate traces": ["simulate", "generate", "traces", "drawn", "--length", "20000"],
+    "generate formulas": ["simulate", "generate", "formulas", "--count", "100000"],
 }
-ENDLESS = {"watch", "watch what is not there", "listen"}
+ENDLESS = {"watch", "watch what is not there", "watch and keep", "listen", "attach", "erlang"}
+ENDLESS |= {"simulate view", "simulate host", "simulate relay"}
 """What a signal is meant to end: the status is then that of what was found."""
 
 
@@ -55,12 +87,49 @@ def files(tmp_path_factory):
     )
     (folder / "loop.py").write_text(LOOP)
     (folder / "c.hml").write_text("with server:loop/0 check [_ <- _, sys:exit(_)] ff.\n")
+    (folder / "loop.prop").write_text("state init { transition { event time.sleep(secs) success init } }\n")
+    (folder / "sleeps.prop").write_text("state init { transition { event nanosleep() success init } }\n")
     rows = "".join(f"{'ab'[k % 2]},{k % 5000}\n" for k in range(20_000))
     with (folder / "long.csv").open("w") as file:
         file.write("event,x\n")
         for _ in range(100):
             file.write(rows)
+    write_simulated(folder)
     return folder
+
+
+@pytest.fixture(scope="module")
+def bus():
+    with nats_server(token=None) as server:
+        yield server.url
+
+
+def write_simulated(folder):
+    """Components whose verdict comes as late as their traces are long, and results and a recording of another run."""
+    names = '[components]\nswitch = ["s"]\nbulb = ["l"]\n\n[monitors]\ncheck = '
+    (folder / "late.toml").write_text(f'{names}"G(s -> F l)"\n')
+    (folder / "early.toml").write_text(f'{names}"G(s -> X l)"\n')
+    (folder / "traces").mkdir()
+    for name, atom, rounds in (("0-a", "s", 20_000), ("0-b", "l", 20_000), ("1-a", "s", 3), ("1-b", "l", 3)):
+        (folder / "traces" / f"{name}.trace").write_text(f"{atom}:t\n" * rounds)
+    (folder / "experiment.toml").write_text(
+        'algorithms = ["orch", "migr"]\nlimit = 20000\n[[series]]\ncomponents = 2\nspecs = "late.toml"\ntraces = "traces"\n'
+    )
+    (folder / "late.deploy.toml").write_text(
+        'specification = "late.toml"\nalgorithm = "migr"\n'
+        '[components.switch]\nhost = "hall"\nperipheries = [{ kind = "file", path = "traces/0-a.trace" }]\n'
+        '[components.bulb]\nhost = "lamp"\nperipheries = [{ kind = "file", path = "traces/0-b.trace" }]\n'
+    )
+    (folder / "door.csv").write_text("".join(f"{k},{'OPEN' if k % 2 else 'CLOSED'}\n" for k in range(100_000)))
+    short = ["--spec", "early.toml", "--traces", "traces", "--run", "1", "--algorithm", "orch"]
+    with mopsus(folder, "simulate", "run", *short, "--record", "run.json") as process:
+        process.communicate()
+    (folder / "small.toml").write_text(
+        (folder / "experiment.toml").read_text().replace("20000", "5").replace("late", "early")
+    )
+    with mopsus(folder, "simulate", "experiment", "small.toml") as process:
+        process.communicate()
+    (folder / "small.db").rename(folder / "results.db")
 
 
 def mopsus(folder, *arguments, **options):
@@ -77,6 +146,16 @@ def check_reports(folder):
             read(folder / name)
 
 
+def processes_in(folder):
+    """The command lines of all processes that were started in a folder and are still there."""
+    found = []
+    for process in Path("/proc").iterdir():
+        with suppress(OSError):
+            if process.name.isdigit() and (process / "cwd").readlink() == folder:
+                found.append((process / "cmdline").read_bytes())
+    return [words for words in found if words]  # a zombie has none
+
+
 def check_html(path):
     assert path.read_text().rstrip().endswith("</html>")
 
@@ -86,8 +165,18 @@ def began(said):
     return "/mopsus/stopping.py" in said or "/mopsus/cli/app.py" in said or "Mopsus" in said
 
 
+def test_every_command_is_tried():
+    groups = {name: importlib.import_module(f"mopsus.cli.{name}").COMMANDS for name in GROUPS}
+    leaves = [name for name in TOP_LEVEL if name not in groups]
+    leaves += [
+        f"{group}.{name}" for group, names in groups.items() for name in names if f"{group}.{name}" not in groups
+    ]
+    tried = [" ".join(words) for words in COMMANDS.values()]
+    assert not [leaf for leaf in leaves if not any(words.startswith(leaf.replace(".", " ")) for words in tried)]
+
+
 @pytest.mark.parametrize("case", range(CASES))
-def test_a_signal_at_any_moment(files, tmp_path, case):
+def test_a_signal_at_any_moment(files, bus, tmp_path, case):
     draw = random.Random(f"{SEED} {case}")
     name, number = draw.choice(list(COMMANDS)), draw.choice(SIGNALS)
     delay = draw.choice([0.3, 1.0, 3.0]) * draw.random()
@@ -98,7 +187,13 @@ def test_a_signal_at_any_moment(files, tmp_path, case):
     about = f"{name}, {number.name} after {delay:.2f} s, group {group}, twice {twice}, seed {SEED}"
 
     streams = [(tmp_path.parent / f"{tmp_path.name}.{each}").open("w+") for each in ("out", "err")]
-    with streams[0], streams[1], mopsus(tmp_path, *COMMANDS[name], stdout=streams[0], stderr=streams[1]) as process:
+    words = COMMANDS[name]
+    if "PROGRAM" in words:
+        other = mopsus(tmp_path, "component", "start", "--", "loop.py", stdout=subprocess.DEVNULL)
+        assert "mopsus component attach" in other.stderr.readline()
+        words = [str(other.pid) if word == "PROGRAM" else word for word in words]
+    words = [bus if word == "BUS" else word for word in words]
+    with streams[0], streams[1], mopsus(tmp_path, *words, stdout=streams[0], stderr=streams[1]) as process:
         time.sleep(delay)
         running = process.poll() is None
         if running:
@@ -122,7 +217,14 @@ def test_a_signal_at_any_moment(files, tmp_path, case):
         json.loads(out)
     with pytest.raises(ProcessLookupError):
         os.killpg(process.pid, 0)
-    if running:
+    if "PROGRAM" in COMMANDS[name]:
+        assert other.poll() is None, "the program that was attached to goes on"
+        other.kill()
+        other.communicate()
+    assert not processes_in(tmp_path), about
+    if not running:
+        assert status in ENDED.get(name, {0, 1}), about + err
+    else:
         at_start = {128 + number, -number}  # before our code, or at its end
         usual = {0, 1} if name in ENDLESS else {0, 1, 2}
         assert status in at_start | usual, about + err

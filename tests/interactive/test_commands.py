@@ -237,8 +237,13 @@ def test_callbacks_are_told_and_may_fail():
     debugger.cont()
     step = [("turn", "success"), "turn"]
     assert told == [*step, *step, ("turn", "failure"), {"bad"}, "turn"]
-    (warning,) = session.warnings
-    assert warning.startswith("a callback of monitor #1: ZeroDivisionError: division by zero (")
+    (fault,) = session.outcome().faults
+    assert (fault.code, fault.error, fault.message) == (
+        "callback of monitor #1",
+        "ZeroDivisionError",
+        "division by zero",
+    )
+    assert fault.count == 3
     interface.unregister_event("state_changed", told.append)
 
 

@@ -109,8 +109,7 @@ class Keeper:
             raise self._refusal(f"the state cannot be read: {error.strerror or error}") from None
         heading, _, body = data.partition(b"\n")
         if heading + b"\n" != _heading(body):
-            what = "of another version" if heading.startswith(b"mopsus watch ") else "damaged"
-            raise self._refusal(f"the state is {what}, or no state at all")
+            raise self._refusal(f"the state is {_what_is_wrong(heading)}")
         try:
             kept = json.loads(body)
         except ValueError:
@@ -146,3 +145,11 @@ class Keeper:
 
 def _heading(body: bytes) -> bytes:
     return f"mopsus watch {VERSION} {hashlib.sha256(body).hexdigest()}\n".encode()
+
+
+def _what_is_wrong(heading: bytes) -> str:
+    """What is wrong with a state whose first line is not what its rest asks for."""
+    match heading.split():
+        case [b"mopsus", b"watch", version, _] if version.isdigit() and version != str(VERSION).encode():
+            return "of another version"
+    return "damaged, or no state at all"

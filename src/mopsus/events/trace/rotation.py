@@ -6,6 +6,7 @@ were rotated away are told from others by their names, and put in order by when 
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
@@ -250,10 +251,13 @@ def _entries(path: Path, mark: Mark) -> list[_Entry]:
     found: dict[str, _Entry] = {}
     with suppress(FileNotFoundError, PermissionError), os.scandir(path.parent) as folder:
         for each in folder:
-            with suppress(FileNotFoundError):
+            live = each.name == path.name
+            # A neighbour may be a link that leads back to itself, which is no concern of ours.
+            with suppress(FileNotFoundError if live else OSError):
                 status = each.stat()
-                live = each.name == path.name
                 identity = (status.st_dev, status.st_ino)
+                if live and not stat.S_ISREG(status.st_mode):
+                    raise _no_file(path, status.st_mode)
                 if stat.S_ISREG(status.st_mode) and (
                     live or is_rotated(each.name, path.name) or identity == mark.identity
                 ):
@@ -262,6 +266,13 @@ def _entries(path: Path, mark: Mark) -> list[_Entry]:
     # What is being compressed is there twice, and one of the two is not whole.
     whole = [each for name, each in found.items() if not any(_without(name, suffix) in found for suffix in _COMPRESSED)]
     return sorted(whole, key=lambda entry: entry.age)
+
+
+def _no_file(path: Path, mode: int) -> OSError:
+    if stat.S_ISDIR(mode):
+        return IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    what = "not a regular file; `mopsus check SPEC -` reads what comes through a pipe"
+    return OSError(errno.EINVAL, what, str(path))
 
 
 def _without(name: str, suffix: str) -> str | None:
