@@ -284,7 +284,7 @@ bool holds_objects(Term kept);
 std::string object_name(Term object);
 // As a log has it.
 std::string to_text(Term term);
-// Writes a kept term, or reads one and keeps it. Objects cannot be written.
-Term transfer_term(Archive& archive, Term term);
+// Writes a kept term, or reads one and keeps it. Objects cannot be written; the names that stand for them in a likeness can.
+Term transfer_term(Archive& archive, Term term, bool likeness = false);
 
 }  // namespace mopsus
