@@ -81,10 +81,13 @@ std::size_t Monitor::bytes() {
 }
 
 void Monitor::transfer(Archive& archive) {
-    archive.locations = transfer_domain(archive, locations_, [](Slot) { return true; });
-    for (const Slot slot : archive.locations)
-        if (locations_.dead(slot) || (locations_.kind(slot) != KeyKind::Text && locations_.kind(slot) != KeyKind::Bytes))
-            throw BadSnapshot("a location in the snapshot is none");
+    const std::uint64_t locations = archive.number(locations_.last(), 0, 0xFFFFFFF0);
+    for (std::uint32_t k = 1; k <= locations; ++k) {
+        const bool reading = archive.reading();
+        const bool is_source = archive.number(!reading && location_is_source(k), 0, 1) != 0;
+        const std::string text = archive.text(reading ? std::string() : std::string(location_text(k)));
+        if (reading) archive.locations.push_back(location(text, is_source));
+    }
     const std::vector<Slot> threads = transfer_domain(archive, *threads_, [](Slot) { return true; });
     for (const Slot slot : threads)
         if (threads_->dead(slot)) throw BadSnapshot("a thread in the snapshot is dead");

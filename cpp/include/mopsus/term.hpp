@@ -191,7 +191,10 @@ public:
         at_ += bytes;
         return place;
     }
-    Term* terms(std::size_t count) { return new (take(count * sizeof(Term))) Term[count == 0 ? 1 : count]; }
+    Term* terms(std::size_t count) {
+        const std::size_t made = count == 0 ? 1 : count;
+        return new (take(made * sizeof(Term))) Term[made];
+    }
     std::string_view copy(std::string_view bytes);
     // An object stays until the arena is cleared.
     void hold(std::uint64_t object);
