@@ -59,6 +59,7 @@ def taken(spec: Spec | CompiledSpec, data: dict[str, Any], rows: Sequence[Row], 
         except MonitorError:
             assert monitor.stats().created == 0, "nothing of what is refused may stay"
             feed(monitor, rows)
+            restored(spec, monitor.snapshot(), history)
             return False
         feed(monitor, rows)
         monitor.stats()
