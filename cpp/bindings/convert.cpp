@@ -121,7 +121,8 @@ PyObject* scalar(const Value& value) {
         }
         case KeyKind::Bool: return PyBool_FromLong(value.bits != 0);
         case KeyKind::Text: {
-            const auto decoded = [&](const char* errors) { return PyUnicode_DecodeUTF8(value.blob.data(), static_cast<Py_ssize_t>(value.blob.size()), errors); };
+            const auto size = static_cast<Py_ssize_t>(value.blob.size());
+            const auto decoded = [&](const char* errors) { return PyUnicode_DecodeUTF8(value.blob.data(), size, errors); };
             if (PyObject* text = decoded("surrogatepass")) return text;
             PyErr_Clear();  // Arrow and snapshots do not promise UTF-8
             return decoded("replace");

@@ -27,7 +27,8 @@ std::shared_ptr<const Automaton> automaton_of(Input_& bytes) {
         return static_cast<Diagram>(nodes.size() - 1);
     };
     std::vector<Diagram> roots;
-    for (std::size_t state = 0; state < states; ++state) roots.push_back(verdicts[state] == Truth::Unknown ? diagram(diagram, 0) : ~static_cast<Diagram>(state));
+    for (std::size_t state = 0; state < states; ++state)
+        roots.push_back(verdicts[state] == Truth::Unknown ? diagram(diagram, 0) : ~static_cast<Diagram>(state));
     std::vector<std::string> names;
     for (std::size_t input = 0; input < inputs; ++input) names.push_back(std::string(1, static_cast<char>('a' + input)));
     return std::make_shared<Automaton>(names, verdicts, nodes, roots);
@@ -124,8 +125,11 @@ FUZZ_TARGET(decentral) {
     Migrant migrant(automaton, {std::vector<Address>(automaton->inputs().size(), 0), 3, 0, Migrant::Way::RoundRobin, 2}, true);
     const std::array<Monitor*, 3> monitors{&node, &orchestrator, &migrant};
     for (Monitor* monitor : monitors)
-        for (Time time = 1; time <= 4; ++time)
-            allowed_to_refuse([&] { monitor->step(time, time == 1 ? memory : Memory(), time == 2 ? std::span<const Letter>(letters) : std::span<const Letter>()); });
+        for (Time time = 1; time <= 4; ++time) {
+            const Memory seen = time == 1 ? memory : Memory();
+            const auto inbox = time == 2 ? std::span<const Letter>(letters) : std::span<const Letter>();
+            allowed_to_refuse([&] { monitor->step(time, seen, inbox); });
+        }
 }
 
 }  // namespace

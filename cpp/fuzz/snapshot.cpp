@@ -89,7 +89,8 @@ void feed(Monitor& monitor, Bytes& bytes, std::size_t rows) {
             continue;
         }
         time += values >> 5U;
-        Row origin(static_cast<std::int64_t>(row), time, static_cast<std::uint8_t>((what >> 2U) % 8), monitor.location((what & 0x20U) != 0 ? "one" : "other", true));
+        const std::uint32_t location = monitor.location((what & 0x20U) != 0 ? "one" : "other", true);
+        Row origin(static_cast<std::int64_t>(row), time, static_cast<std::uint8_t>((what >> 2U) % 8), location);
         origin.carry(values);
         std::vector<Slot> slots;
         std::uint8_t left = values;
@@ -139,7 +140,8 @@ void damage(std::vector<Item>& items, Bytes& bytes, std::size_t changes) {
         switch (kind % 7) {
             case 0: *place = any_item(bytes); break;
             case 1:
-                if (auto* number = std::get_if<std::int64_t>(&*place)) *number = static_cast<std::int64_t>(static_cast<std::uint64_t>(*number) + ((kind & 0x80U) != 0 ? 1 : ~0ULL));
+                if (auto* number = std::get_if<std::int64_t>(&*place))
+                    *number = static_cast<std::int64_t>(static_cast<std::uint64_t>(*number) + ((kind & 0x80U) != 0 ? 1 : ~0ULL));
                 break;
             case 2: *place = Item(items[bytes.below(items.size())]); break;
             case 3: items.erase(place, place + static_cast<std::ptrdiff_t>(std::min<std::size_t>(1 + (kind >> 5U), items.size() - at))); break;

@@ -95,7 +95,8 @@ void Monitor::Batch::prepare(Input& input, unsigned p) {
 }
 
 std::int64_t Monitor::Batch::row_number(std::int64_t row) const {
-    return number_ != nullptr && number_->is_integer() && number_->dictionary() == nullptr && number_->valid(row) ? number_->integer(row) : options_.first_row + row;
+    const bool given = number_ != nullptr && number_->is_integer() && number_->dictionary() == nullptr && number_->valid(row);
+    return given ? number_->integer(row) : options_.first_row + row;
 }
 
 Stamp Monitor::Batch::when() {

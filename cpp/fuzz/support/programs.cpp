@@ -60,7 +60,8 @@ std::shared_ptr<Machine> stack(Bytes& bytes) {
     } else {
         machine->states = 10;
         machine->productions = {{0, 1}, {0, 3}, {0, 2}};
-        actions = {{2}, {},  {},    {}, {}, {kAccept}, {4}, {5}, {}, {}, {6}, {}, {4}, {7}, {}, {}, {}, {~2}, {}, {}, {~1}, {}, {~2}, {}, {}, {9}, {}, {}, {~1}, {}};
+        actions = {{2}, {}, {}, {}, {}, {kAccept}, {4}, {5}, {}, {}, {6}, {}, {4}, {7}, {},
+                   {}, {}, {~2}, {}, {}, {~1}, {}, {~2}, {}, {}, {9}, {}, {}, {~1}, {}};
         machine->gotos = {1, -1, 3, -1, 8, -1, -1, -1, -1, -1};
         machine->lazy = bytes.byte() % 4 == 0;
         machine->guaranteed = bytes.flag();
@@ -176,7 +177,8 @@ std::shared_ptr<Machine> timed(Bytes& bytes) {
         const bool unary = op.kind == Kind::Not || op.kind == Kind::Previous || op.kind == Kind::Next;
         const bool temporal = op.kind == Kind::Since || op.kind == Kind::Until;
         const std::size_t operands = unary ? 1 : temporal ? 1 + bytes.below(2) : 2 + bytes.below(2);
-        for (std::size_t k = 0; k < operands; ++k) op.operands.push_back(static_cast<std::uint32_t>(values - 1 - bytes.below(std::min<std::size_t>(values, 4))));
+        for (std::size_t k = 0; k < operands; ++k)
+            op.operands.push_back(static_cast<std::uint32_t>(values - 1 - bytes.below(std::min<std::size_t>(values, 4))));
         const std::uint64_t low = bytes.below(4);
         const std::uint64_t high = bytes.byte() % 4 == 0 ? TimedMachine::kForever : low + bytes.below(4);
         const bool open = high == TimedMachine::kForever;
