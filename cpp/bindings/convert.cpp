@@ -1,18 +1,18 @@
 #include "convert.hpp"
 
+#include "plain_value.hpp"
+
 namespace mopsus::python {
 
 namespace {
 
 PyObject* enum_type = nullptr;  // enum.EnumType
 
-constexpr int kDeepest = 16;  // tuples nested deeper are told apart by identity
-
 Key key_at_depth(PyObject* value, std::string& scratch, int depth);
 
 // A tuple of scalars, written so that equal texts mean equal tuples: kind, size, content.
 bool write_tuple(PyObject* tuple, std::string& out, int depth) {
-    if (depth > kDeepest) return false;
+    if (depth > kDeepestTuple) return false;
     std::string scratch;
     for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(tuple); ++k) {
         PyObject* item = PyTuple_GET_ITEM(tuple, k);
@@ -32,12 +32,11 @@ PyObject* read_tuple(std::string_view text) {
     PyObject* list = PyList_New(0);
     while (list != nullptr && !text.empty()) {
         Value item;
-        item.kind = static_cast<KeyKind>(text[0] - 'A');
-        const std::size_t colon = text.find(':');
-        const std::size_t size = std::stoul(std::string(text.substr(1, colon - 1)));
-        item.blob = text.substr(colon + 1, size);
-        if (!is_blob(item.kind)) item.bits = std::stoull(item.blob);
-        text.remove_prefix(colon + 1 + size);
+        if (!take_part(text, item)) {  // it was written here, or checked when it was read
+            Py_CLEAR(list);
+            PyErr_SetString(PyExc_SystemError, "a tuple is written in no known way");
+            break;
+        }
         PyObject* value = scalar(item);
         if (value == nullptr || PyList_Append(list, value) != 0) Py_CLEAR(list);
         Py_XDECREF(value);
@@ -121,8 +120,13 @@ PyObject* scalar(const Value& value) {
             return PyFloat_FromDouble(number);
         }
         case KeyKind::Bool: return PyBool_FromLong(value.bits != 0);
-        case KeyKind::Text:
-            return PyUnicode_DecodeUTF8(value.blob.data(), static_cast<Py_ssize_t>(value.blob.size()), "surrogatepass");
+        case KeyKind::Text: {
+            const auto size = static_cast<Py_ssize_t>(value.blob.size());
+            const auto decoded = [&](const char* errors) { return PyUnicode_DecodeUTF8(value.blob.data(), size, errors); };
+            if (PyObject* text = decoded("surrogatepass")) return text;
+            PyErr_Clear();  // Arrow and snapshots do not promise UTF-8
+            return decoded("replace");
+        }
         case KeyKind::Bytes: return PyBytes_FromStringAndSize(value.blob.data(), static_cast<Py_ssize_t>(value.blob.size()));
         case KeyKind::BigInt: return PyLong_FromString(value.blob.c_str(), nullptr, 16);
         case KeyKind::Tuple: return read_tuple(value.blob);

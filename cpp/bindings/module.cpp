@@ -355,11 +355,17 @@ void restore(PyMonitor& self, nb::list items) {
     for (nb::handle item : items) {
         if (PyLong_CheckExact(item.ptr())) {
             const long long number = PyLong_AsLongLong(item.ptr());
-            if (number == -1 && PyErr_Occurred() != nullptr) raise_python();
+            if (number == -1 && PyErr_Occurred() != nullptr) {
+                PyErr_Clear();
+                throw nb::value_error("a number in the snapshot is out of range");
+            }
             plain.emplace_back(static_cast<std::int64_t>(number));
         } else if (PyUnicode_CheckExact(item.ptr())) {
             const nb::object bytes = nb::steal(PyUnicode_AsLatin1String(item.ptr()));
-            if (!bytes.is_valid()) raise_python();
+            if (!bytes.is_valid()) {
+                PyErr_Clear();
+                throw nb::value_error("a text in the snapshot is damaged");
+            }
             plain.emplace_back(std::string(PyBytes_AS_STRING(bytes.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.ptr()))));
         } else {
             throw nb::value_error("a snapshot holds numbers and texts only");

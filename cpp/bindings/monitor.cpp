@@ -518,8 +518,12 @@ std::vector<Item> PyMonitor::snapshot() {
 
 void PyMonitor::restore(std::vector<Item> items) {
     Archive archive(std::move(items));
-    core_.transfer(archive);
-    if (!archive.at_end()) throw BadSnapshot("the snapshot has more in it than it should");
+    try {
+        core_.restore(archive);
+    } catch (...) {
+        choose_engine();  // there is another one
+        throw;
+    }
     if (!core_.given_up()) return;
     choose_engine();
     PyErr_SetString(errors.limit, "given up before the snapshot was taken: more monitors were live than the limit allows (max-live)");

@@ -95,7 +95,8 @@ void Monitor::Batch::prepare(Input& input, unsigned p) {
 }
 
 std::int64_t Monitor::Batch::row_number(std::int64_t row) const {
-    return number_ != nullptr && number_->is_integer() && number_->valid(row) ? number_->integer(row) : options_.first_row + row;
+    const bool given = number_ != nullptr && number_->is_integer() && number_->dictionary() == nullptr && number_->valid(row);
+    return given ? number_->integer(row) : options_.first_row + row;
 }
 
 Stamp Monitor::Batch::when() {
@@ -119,7 +120,7 @@ Stamp Monitor::Batch::stamp() {
     Stamp stamp = when();
     stamp.row = row_number(row_);
     stamp.location = options_.source;
-    if (location_ != nullptr && location_->valid(row_)) {
+    if (location_ != nullptr && !fault(*location_, row_)) {
         std::string scratch;
         const Key key = location_->key(row_, scratch);
         if (key.kind == KeyKind::Text) stamp.location = monitor_.location(key.blob, false);
@@ -209,7 +210,7 @@ void Monitor::Batch::look_ahead(Engine& engine, std::int64_t from, std::int64_t 
 
 Engine& Monitor::Batch::engine_of(std::int64_t row) {
     if (!monitor_.per_thread_) return *monitor_.engine_;
-    if (thread_ == nullptr || !thread_->valid(row)) return monitor_.engine(Key::of_bits(KeyKind::Null, 0));
+    if (thread_ == nullptr || fault(*thread_, row)) return monitor_.engine(Key::of_bits(KeyKind::Null, 0));
     std::string scratch;
     return monitor_.engine(thread_->key(row, scratch));
 }

@@ -22,6 +22,19 @@ public:
         if (at[kUsers]++ == 0) ++nodes_.extra(find(node))[kLive];
         return node;
     }
+    // A node as a snapshot has it, with one user and in a class of its own. Nobody finds a buried one.
+    Node add(const Key& key, bool buried) {
+        const Node node = nodes_.insert(key);
+        std::uint32_t* at = nodes_.extra(node);
+        at[kParent] = at[kNext] = node;
+        at[kUsers] = at[kLive] = 1;
+        if (buried) nodes_.bury(node);
+        return node;
+    }
+    void add_user(Node node) { ++nodes_.extra(node)[kUsers]; }
+    bool knows(const Key& key) const { return nodes_.find(key) != kNil; }
+    bool buried(Node node) const { return nodes_.dead(node); }
+    Key key(Node node) const { return nodes_.key(node); }
     // The value is dead: the next one that looks the same (an object at the same address) is another.
     void bury(Node node, bool object) {
         if (object || nodes_.extra(node)[kUsers] == 1) nodes_.bury(node);

@@ -9,6 +9,8 @@ namespace {
 constexpr std::uint8_t format = 1;
 constexpr std::uint64_t number_size = 4;
 constexpr std::uint64_t truth_size = 1;
+// Far from where times would begin anew.
+constexpr Time latest = ~Time{0} / 2;
 
 struct Data {
     std::span<const std::string> inputs;
@@ -64,7 +66,7 @@ std::string read_text(Reader& in) {
     return bytes;
 }
 
-Time read_later(Reader& in, Time before) { return before + in.number(~Time{0} - before); }
+Time read_later(Reader& in, Time before) { return before + in.number(latest - before); }
 
 Content read_memory(Reader& in) {
     Memory memory;
@@ -85,7 +87,7 @@ Content read_encoding(Reader& in, const std::shared_ptr<const Automaton>& automa
 }
 
 Content read_verdict(Reader& in) {
-    const Time first = in.number(~Time{0});
+    const Time first = in.number(latest);
     const Time last = read_later(in, first);
     return Verdict{first, last, in.number(1) == 1};
 }

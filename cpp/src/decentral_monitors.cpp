@@ -25,8 +25,11 @@ Extent Encoder::extent() const { return {ehe_.start(), ehe_.end(), ehe_.entries(
 std::vector<Observation> Encoder::reasons() const { return ehe_.reasons(ehe_.resolved()); }
 
 void Encoder::learn(const Memory& memory) {
+    constexpr Time kFarthest = Time{1} << 20;  // ahead; each timestamp takes work and memory
     const std::size_t inputs = ehe_.automaton()->inputs().size();
     for (const Observation& observation : memory.after(ehe_.start())) {
+        if (observation.atom.time > ehe_.end() && observation.atom.time - ehe_.end() > kFarthest)
+            throw Error("an observation is told " + std::to_string(observation.atom.time - ehe_.end()) + " timestamps too early");
         while (ehe_.end() < observation.atom.time) ehe_.tick();
         if (observation.atom.input < inputs) ehe_.learn(observation);
     }

@@ -102,7 +102,7 @@ void Node::receive(const Letter& letter) {
 
 void Node::answer(Step& step) {
     for (const Verdict& each : step.answers)
-        for (const Address receiver : settings_.receivers) step.outbox.emplace_back(receiver, each);
+        for (const Address receiver : settings_.receivers) step.outbox.push_back({receiver, each});
     if (!found_ && instances_->first_found()) {
         found_ = true;
         if (settings_.root) {
@@ -118,7 +118,7 @@ void Node::answer(Step& step) {
 // It needs no verdicts any more.
 void Node::release(Step& step) {
     if (step.stop) return;
-    for (const auto& [input, monitor] : settings_.references) step.outbox.emplace_back(monitor, Kill{});
+    for (const auto& [input, monitor] : settings_.references) step.outbox.push_back({monitor, Kill{}});
 }
 
 }  // namespace mopsus::decentral

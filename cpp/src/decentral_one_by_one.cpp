@@ -1,12 +1,17 @@
 #include "mopsus/decentral/one_by_one.hpp"
 
 #include <algorithm>
+#include <string>
 
 namespace mopsus::decentral {
 
 void OneByOne::extend(Time time) { end_ = std::max(end_, time); }
 
+// Each instance takes all timestamps one by one: what is told of times that are far from the end would keep them busy for ever.
 void OneByOne::learn(Interval interval, Known news) {
+    constexpr Time kFarthest = Time{1} << 13;
+    if (interval.last > end_ && interval.last - end_ > kFarthest)
+        throw Error("an input is told " + std::to_string(interval.last - end_) + " timestamps too early");
     extend(interval.last);
     for (Time time = std::max(interval.first, start_); time <= interval.last; ++time)
         for (Input input = 0; input < ehe_.automaton()->inputs().size(); ++input)

@@ -194,6 +194,9 @@ std::vector<std::vector<bool>> FlatEngine::occupied() {
 
 void FlatEngine::transfer(Archive& archive) {
     const std::vector<Slot> slots = transfer_domain(archive, *domains_[0], [this](Slot slot) { return present(slot); });
+    if (program_.parameters == 0 && (slots.size() > 1 || (slots.size() == 1 && slots[0] != 1)))
+        throw BadSnapshot("an instance in the snapshot is of a value that is not asked for");
+    std::uint64_t alive = 0;
     for (const Slot slot : slots) {
         const bool done = archive.number(!archive.reading() && done_[slot], 0, 1) != 0;
         if (archive.reading()) begin(slot);
@@ -201,14 +204,14 @@ void FlatEngine::transfer(Archive& archive) {
             if (archive.reading()) retire(slot);
             continue;
         }
+        ++alive;
         for (std::size_t k = 0; k < properties_.size(); ++k) at(slot)[k] = properties_[k].transfer(archive, at(slot)[k]);
         if (history_.on()) at(slot)[past()] = transfer_history(archive, history_, at(slot)[past()], program_.events.size());
         if (program_.variables) users_[slot] = transfer_user(archive, listener_, users_[slot]);
     }
-    archive.field(counts_.created);
-    archive.field(counts_.collected, 0, counts_.created);
-    archive.field(counts_.fallen, 0, counts_.collected);
-    archive.field(counts_.most, counts_.alive(), counts_.created);
+    for (const Slot slot : slots)  // what is dead is forgotten at once
+        if (domains_[0]->dead(slot)) throw BadSnapshot("an instance in the snapshot is of a dead value");
+    transfer_counts(archive, counts_, alive);
 }
 
 }  // namespace mopsus

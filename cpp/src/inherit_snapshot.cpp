@@ -17,6 +17,7 @@ void InheritEngine::transfer(Archive& archive) {
     }
     archive.field(begun_, 0, 1);
     archive.field(disturbed_, 0, 1);
+    std::uint64_t alive = 0;
     for (Forest& forest : forests_) {
         std::vector<Id> ids;
         for (Id id = 1; !reading && id <= forest.slices.last(); ++id)
@@ -24,7 +25,8 @@ void InheritEngine::transfer(Archive& archive) {
         std::sort(ids.begin(), ids.end(), [&](Id a, Id b) { return at(forest, a)[kSerial] < at(forest, b)[kSerial]; });
         std::vector<std::uint64_t> place_of(forest.slices.last() + 1, 0);
         for (std::size_t k = 0; k < ids.size(); ++k) place_of[ids[k]] = k + 1;
-        const std::uint64_t count = archive.number(ids.size(), 0, 0xFFFFFFF0);
+        const std::uint64_t count = archive.number(ids.size(), 0, begun_ ? 0xFFFFFFF0 : 0);
+        alive += count;
         for (std::uint64_t n = 0; n < count; ++n) {
             Values values = reading ? Values{} : values_of(forest, ids[n]);
             for (unsigned p = 0; p < program_.parameters; ++p) {
@@ -48,10 +50,13 @@ void InheritEngine::transfer(Archive& archive) {
             if (forest.machine->variables) Domain::store64(slice + kUser, transfer_user(archive, listener_, user_of(forest, ids[n])));
         }
     }
-    archive.field(counts_.created);
-    archive.field(counts_.collected, 0, counts_.created);
-    archive.field(counts_.fallen, 0, counts_.collected);
-    archive.field(counts_.most, counts_.alive(), counts_.created);
+    for (unsigned p = 0; reading && p < program_.parameters; ++p)
+        for (const Slot slot : slots[p]) {
+            if (!domains_[p]->dead(slot)) continue;
+            domains_[p]->release(slot);
+            if (unused(p, slot)) domains_[p]->recycle(slot);
+        }
+    transfer_counts(archive, counts_, alive);
 }
 
 // A snapshot from elsewhere may say anything.

@@ -88,22 +88,40 @@ std::size_t Monitor::bytes() {
 
 void Monitor::transfer(Archive& archive) {
     if (archive.number(given_up_, 0, 1) != 0 && !given_up_) give_up();
-    transfer_domain(archive, locations_, [](Slot) { return true; });
-    archive.locations = locations_.last();
+    const std::uint64_t locations = archive.number(locations_.last(), 0, 0xFFFFFFF0);
+    for (std::uint32_t k = 1; k <= locations; ++k) {
+        const bool reading = archive.reading();
+        const bool is_source = archive.number(!reading && location_is_source(k), 0, 1) != 0;
+        const std::string text = archive.text(reading ? std::string() : std::string(location_text(k)));
+        if (reading) archive.locations.push_back(location(text, is_source));
+    }
     const std::vector<Slot> threads = transfer_domain(archive, *threads_, [](Slot) { return true; });
+    for (const Slot slot : threads)
+        if (threads_->dead(slot)) throw BadSnapshot("a thread in the snapshot is dead");
     if (engine_) {
         engine_->transfer(archive);
     } else {
         for (const Slot slot : threads) engine(threads_->key(slot)).transfer(archive);
     }
     if (archive.live) each_engine([&](Engine& engine) { archive.field(engine.numbered()); });
-    for (std::uint64_t& count : seen) archive.field(count);
-    archive.field(ignored);
-    archive.field(bad_rows);
-    archive.field(past_.created);
-    archive.field(past_.collected);
-    archive.field(past_.fallen);
-    archive.field(past_.most);
+    for (std::uint64_t& count : seen) archive.field(count, 0, kMostCounted);
+    archive.field(ignored, 0, kMostCounted);
+    archive.field(bad_rows, 0, kMostCounted);
+    transfer_counts(archive, past_, 0);
+}
+
+void Monitor::restore(Archive& archive) {
+    try {
+        transfer(archive);
+        if (!archive.at_end()) throw BadSnapshot("the snapshot has more in it than it should");
+    } catch (...) {
+        // What was read so far is a part of a state, and so none.
+        restart();
+        seen.assign(seen.size(), 0);
+        ignored = bad_rows = 0;
+        past_ = {};
+        throw;
+    }
 }
 
 void Monitor::restart() {

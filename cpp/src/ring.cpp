@@ -203,6 +203,7 @@ bool RingWriter::fits(std::uint64_t size) const {
 }
 
 void RingWriter::copy_in(std::uint64_t at, Bytes bytes) {
+    if (bytes.empty()) return;
     std::byte* ring = file_.data() + kPage;
     const std::uint64_t place = at % capacity_;
     const std::size_t first = std::min<std::size_t>(bytes.size(), capacity_ - place);
@@ -328,6 +329,7 @@ std::optional<Bytes> RingReader::checked(std::uint32_t sum) {
 }
 
 void RingReader::copy_out(std::uint64_t at, std::byte* to, std::size_t size) const {
+    if (size == 0) return;
     const std::byte* ring = file_.data() + kPage;
     const std::uint64_t place = at % capacity_;
     const std::size_t first = std::min<std::size_t>(size, capacity_ - place);

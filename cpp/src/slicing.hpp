@@ -192,6 +192,7 @@ private:
     InstanceRef ref(unsigned kind, Id id) { return {this, kind, id, record(kind, id)[instances_[kind].serial]}; }
     bool present(InstanceRef ref);
     void transfer_classes(Archive& archive);
+    void mourn(unsigned p, Slot slot);
 
     enum Flag : std::uint32_t { kPresent = 1, kMourning = 2 };  // kMourning: some value is dead
 

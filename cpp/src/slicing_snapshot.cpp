@@ -1,30 +1,47 @@
 // The state of the slicing engine as plain data, and back.
+#include <unordered_map>
+
 #include "mopsus/archive.hpp"
 #include "slicing.hpp"
 #include "transfer.hpp"
 
 namespace mopsus {
 
+// The node of every value, by the numbers of the writer: the node, the one that stands for its class, whether it is buried.
 void SlicingEngine::transfer_classes(Archive& archive) {
-    // Written as (parameter, slot number in order, class number): the classes are joined again.
-    std::vector<std::pair<unsigned, Slot>> nodes;
-    for (unsigned p = 0; p < program_.parameters; ++p)
-        for (Slot slot = 1; slot <= domains_[p]->last(); ++slot)
-            if (domains_[p]->kind(slot) != KeyKind::None) nodes.emplace_back(p, slot);
-    std::vector<std::pair<std::uint64_t, Classes::Node>> firsts;
-    for (const auto& [p, slot] : nodes) {
-        std::uint32_t& node = domains_[p]->extra(slot)[leaves_[singles_[p]]->node];
-        const std::uint64_t group = archive.number(!archive.reading() && node != kNil ? classes_.find(node) : 0, 0, 0xFFFFFFFF);
-        if (!archive.reading() || group == 0) continue;
-        node = classes_.enter(domains_[p]->key(slot));
-        bool first = true;
-        for (const auto& [known, other] : firsts)
-            if (known == group) {
-                classes_.join(other, node);
-                first = false;
-                break;
+    const bool reading = archive.reading();
+    std::unordered_map<std::uint64_t, Classes::Node> nodes;
+    std::unordered_map<std::uint64_t, Classes::Node> firsts;  // of each class
+    for (unsigned p = 0; p < program_.parameters; ++p) {
+        const LeafKind& single = *leaves_[singles_[p]];
+        for (Slot slot = 1; slot <= domains_[p]->last(); ++slot) {
+            if (domains_[p]->kind(slot) == KeyKind::None) continue;
+            std::uint32_t& node = domains_[p]->extra(slot)[single.node];
+            const std::uint64_t number = archive.number(reading ? 0 : node, 0, 0xFFFFFFFF);
+            if (number == 0) {  // a value of a row that turned out to be a bad one
+                if (reading && domains_[p]->extra(slot)[single.members] != 0) throw BadSnapshot("a value in the snapshot is of no class");
+                continue;
             }
-        if (first) firsts.emplace_back(group, node);
+            const std::uint64_t group = archive.number(reading ? 0 : classes_.find(node), 1, 0xFFFFFFFF);
+            const bool buried = archive.number(!reading && classes_.buried(node), 0, 1) != 0;
+            if (!reading) continue;
+            const Key key = domains_[p]->key(slot);
+            const auto [known, fresh] = nodes.try_emplace(number, kNil);
+            if (fresh) {
+                if (!buried && classes_.knows(key)) throw BadSnapshot("a value in the snapshot is of two classes");
+                known->second = classes_.add(key, buried);
+                const auto [first, alone] = firsts.try_emplace(group, known->second);
+                if (!alone) classes_.join(first->second, known->second);
+            } else {
+                const Key other = classes_.key(known->second);
+                const auto first = firsts.find(group);
+                const bool same = other.kind == key.kind && other.bits == key.bits && other.blob == key.blob && classes_.buried(known->second) == buried;
+                if (!same || first == firsts.end() || classes_.find(first->second) != classes_.find(known->second))
+                    throw BadSnapshot("the classes of values in the snapshot do not fit together");
+                classes_.add_user(known->second);
+            }
+            node = known->second;
+        }
     }
 }
 
@@ -47,13 +64,15 @@ void SlicingEngine::transfer(Archive& archive) {
         }
         return values;
     };
-    archive.field(clock_, 1);
+    archive.field(clock_, 1, kMostCounted);
+    std::uint64_t alive = 0;
     for (unsigned k = 0; k < instances_.size(); ++k) {
         InstanceKind& kind = instances_[k];
         std::vector<Id> ids;
         for (Id id = 1; !archive.reading() && id <= kind.pool.last(); ++id)
             if ((kind.pool.at(id)[kind.flags] & kPresent) != 0) ids.push_back(id);
         const std::uint64_t count = archive.number(ids.size(), 0, 0xFFFFFFF0);
+        alive += count;
         for (std::uint64_t n = 0; n < count; ++n) {
             const bool reading = archive.reading();
             const Values values = transfer_values(kind.parameters, reading ? Values{} : values_of(k, ids[n]));
@@ -69,8 +88,6 @@ void SlicingEngine::transfer(Archive& archive) {
                 if (reading) at[kind.states + p] = properties_[p].begin();
                 at[kind.states + p] = properties_[p].transfer(archive, at[kind.states + p]);
             }
-            const std::uint64_t mourning = archive.number(at[kind.flags] & kMourning, 0, kMourning);
-            if (reading) at[kind.flags] |= static_cast<std::uint32_t>(mourning) & kMourning;
             if (history_.on()) at[kind.past] = transfer_history(archive, history_, at[kind.past], program_.events.size());
             if (program_.variables)
                 Domain::store64(at + kind.user, transfer_user(archive, listener_, Domain::load64(at + kind.user)));
@@ -118,10 +135,25 @@ void SlicingEngine::transfer(Archive& archive) {
         }
     }
     if (program_.connected) transfer_classes(archive);
-    archive.field(counts_.created);
-    archive.field(counts_.collected, 0, counts_.created);
-    archive.field(counts_.fallen, 0, counts_.collected);
-    archive.field(counts_.most, counts_.alive(), counts_.created);
+    for (unsigned p = 0; archive.reading() && p < program_.parameters; ++p)
+        for (const Slot slot : slots[p])
+            if (domains_[p]->dead(slot)) mourn(p, slot);
+    transfer_counts(archive, counts_, alive);
+}
+
+// Of a dead value only what instances need is still there, and they know of its death.
+void SlicingEngine::mourn(unsigned p, Slot slot) {
+    const LeafKind& single = *leaves_[singles_[p]];
+    const std::uint32_t* leaf = domains_[p]->extra(slot);
+    domains_[p]->release(slot);
+    for (const List& list : single.lists)
+        for (Id id = leaf[list.ends]; id != kNil; id = record(list.instance_kind, id)[list.links + 1])
+            record(list.instance_kind, id)[instances_[list.instance_kind].flags] |= kMourning;
+    if (const Id id = exact_of(single, leaf); is_instance(id)) {
+        const auto kind = static_cast<unsigned>(single.own);
+        record(kind, id)[instances_[kind].flags] |= kMourning;
+    }
+    if (leaf[single.members] == 0) free_slot(p, slot);
 }
 
 }  // namespace mopsus

@@ -223,11 +223,10 @@ void StackRunner::read(Archive& archive, Word state) {
     const std::uint64_t most = kMoved - 1;
     std::vector<std::uint32_t> nodes{bottom_};
     const auto list = [&](std::uint64_t low, std::uint64_t high) {
+        std::vector<std::uint32_t> found;
+        for (std::uint64_t left = archive.number(0, low, high); left > 0; --left) found.push_back(nodes[archive.number(0, 0, nodes.size() - 1)]);
         std::uint32_t first = kNil;
-        for (std::uint64_t left = archive.number(0, low, high); left > 0; --left) {
-            const std::uint32_t node = nodes[archive.number(0, 0, nodes.size() - 1)];
-            first = store_.make(kNoState, store_.share(node), first);
-        }
+        for (auto node = found.rbegin(); node != found.rend(); ++node) first = store_.make(kNoState, store_.share(*node), first);
         return first;
     };
     for (std::uint64_t left = archive.number(0, 0, most); left > 0; --left) {

@@ -120,7 +120,7 @@ Chains::Id Chains::transfer(Archive& archive, Id id) {
         using Node = SymbolicMachine::Node;
         const Node::Kind kind = machine_.nodes[step.modality].kind;
         if (kind != Node::Kind::Modality && kind != Node::Kind::Selection) throw BadSnapshot("a step in the snapshot is of no modality");
-        step.data = transfer_term(archive, step.data);
+        step.data = transfer_term(archive, step.data, true);
         if (!archive.reading()) continue;
         step.owners = 1;
         step.before = last;

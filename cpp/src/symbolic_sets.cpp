@@ -590,7 +590,7 @@ void SetRunner::read_blocks(Archive& archive, State& state) {
     live.erase(std::unique(live.begin(), live.end()), live.end());
     const FrameId frame = this->frame(live);
     SetId set = 0;
-    const bool sorted = machine_.first_match || std::is_sorted(nodes.begin(), nodes.end());
+    const bool sorted = machine_.first_match || std::adjacent_find(nodes.begin(), nodes.end(), std::greater_equal<>()) == nodes.end();
     if (!sorted || !try_set(frame, nodes, set)) throw BadSnapshot("the obligations in the snapshot are damaged");
     std::vector<std::uint64_t> block{header(set, 0)};
     try {
@@ -599,7 +599,7 @@ void SetRunner::read_blocks(Archive& archive, State& state) {
             kept_ += kept_size(term);
             block.push_back(bits_of(term));
         }
-    } catch (const BadSnapshot&) {
+    } catch (...) {
         for (std::size_t k = 1; k < block.size(); ++k) let_go(block[k]);
         throw;
     }

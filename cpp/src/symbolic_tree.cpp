@@ -461,7 +461,7 @@ void TreeRunner::transfer(Archive& archive, Word word) {
             const Id read = read_item(archive, known);
             known.push_back(read);
         }
-    } catch (const std::exception&) {
+    } catch (...) {
         for (const Id id : known) release(id);
         throw;
     }
@@ -497,7 +497,7 @@ TreeRunner::Id TreeRunner::read_item(Archive& archive, const std::vector<Id>& kn
         }
         const Chains::Id chain = chains_.transfer(archive, 0);
         return leaf(node, values, chain);
-    } catch (const BadSnapshot&) {
+    } catch (...) {
         for (const Term value : values) drop(value);
         throw;
     }

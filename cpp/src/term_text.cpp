@@ -107,7 +107,7 @@ void write(std::string& out, Term term, int depth) {
 
 constexpr std::uint64_t kMost = std::uint64_t{1} << 30;
 
-Term transfer_at(Archive& archive, Term term, Arena& arena, int depth) {
+Term transfer_at(Archive& archive, Term term, Arena& arena, bool likeness, int depth) {
     if (depth > 2 * kDeepest) throw BadSnapshot("a value in the snapshot is too deep");
     const auto type = static_cast<TermType>(
         archive.number(static_cast<std::uint64_t>(term.type()), 0, static_cast<std::uint64_t>(TermType::Object)));
@@ -138,7 +138,9 @@ Term transfer_at(Archive& archive, Term term, Arena& arena, int depth) {
         case TermType::Pid: return arena.pid(arena.copy(text(type)));
         case TermType::Reference: return arena.reference(arena.copy(text(type)));
         case TermType::None: return Term::none();
-        case TermType::Object: return arena.object_named(arena.copy(text(type)));  // the likeness of one
+        case TermType::Object:
+            if (!likeness) throw BadSnapshot("a value in the snapshot is an object");
+            return arena.object_named(arena.copy(text(type)));
         case TermType::Tuple:
         case TermType::List:
         case TermType::Map: break;
@@ -148,9 +150,10 @@ Term transfer_at(Archive& archive, Term term, Arena& arena, int depth) {
     const std::size_t parts = type == TermType::Map ? 2 * count : count;
     Term tag;
     if (type == TermType::Tuple && archive.number(archive.reading() ? 0 : !term.tag().is_nothing(), 0, 1) != 0)
-        tag = transfer_at(archive, term.tag(), arena, depth + 1);
+        tag = transfer_at(archive, term.tag(), arena, likeness, depth + 1);
+    if (!tag.is_nothing() && tag.type() != TermType::Text) throw BadSnapshot("a value in the snapshot is of a class without a name");
     std::vector<Term> items;  // a count that is too large runs out of snapshot
-    for (std::size_t k = 0; k < parts; ++k) items.push_back(transfer_at(archive, archive.reading() ? Term() : term.items()[k], arena, depth + 1));
+    for (std::size_t k = 0; k < parts; ++k) items.push_back(transfer_at(archive, archive.reading() ? Term() : term.items()[k], arena, likeness, depth + 1));
     Term* placed = arena.terms(parts);
     std::copy(items.begin(), items.end(), placed);
     if (type == TermType::Tuple) return arena.tuple(placed, count, tag);
@@ -165,10 +168,10 @@ std::string to_text(Term term) {
     return out;
 }
 
-Term transfer_term(Archive& archive, Term term) {
+Term transfer_term(Archive& archive, Term term, bool likeness) {
     if (!archive.reading() && holds_objects(term)) throw BadSnapshot("a live object cannot be saved");
     Arena arena;
-    const Term found = transfer_at(archive, term, arena, 0);
+    const Term found = transfer_at(archive, term, arena, likeness, 0);
     return archive.reading() ? keep(found, arena) : term;
 }
 

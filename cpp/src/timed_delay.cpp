@@ -201,15 +201,24 @@ void Delays::transfer(Archive& archive, std::uint32_t id) {
     transfer_queue(archive, state.times, [&](std::uint64_t& time) { archive.field(time); });
     if (state.first != 0 && state.times.empty()) throw BadSnapshot("the points of a timed formula are missing");
     for (std::size_t k = 0; k < plans_.size(); ++k) transfer_lane(archive, state, plans_[k], state.lanes[k]);
+    // An operand is known as far as its own lane has got, and at all points if it does not depend on the future.
+    const auto require_known = [&](Reader reader, std::uint64_t known) {
+        if (state.lanes[reader.lane].operands[reader.operand].known != known) throw BadSnapshot("the values of a timed formula do not fit together");
+    };
+    for (const auto& [value, reader] : inputs_) require_known(reader, state.points());
+    for (std::size_t k = 0; k < plans_.size(); ++k)
+        for (const Reader reader : plans_[k].readers) require_known(reader, state.lanes[k].done);
 }
 
 void Delays::transfer_lane(Archive& archive, const State& state, const Plan& plan, Lane& lane) const {
     const std::uint64_t points = state.points();
-    archive.field(lane.done, state.first + (state.first != 0 ? 1 : 0), points);
+    // The point before the slowest is still there.
+    const std::uint64_t slowest = state.first + (state.first != 0 ? 1 : 0);
+    archive.field(lane.done, slowest, points);
     // The values that are known reach back to the first point that is still of use.
     std::uint64_t used = lane.done;
     if (plan.kind == Kind::Since) {
-        archive.field(lane.taken, state.first, lane.done);
+        archive.field(lane.taken, slowest, lane.done);
         used = lane.taken;
     }
     if (plan.kind == Kind::Next) ++used;

@@ -8,6 +8,7 @@
 #include "mopsus/domain.hpp"
 #include "mopsus/engine.hpp"
 #include "mopsus/history.hpp"
+#include "plain_value.hpp"
 
 namespace mopsus {
 
@@ -23,10 +24,12 @@ inline Value transfer_value(Archive& archive, Value value) {
         value.blob = archive.text(std::move(value.blob));
     else
         value.bits = archive.number(value.bits);
+    if (archive.reading() && !archive.live && !is_plain_value(value)) throw BadSnapshot("a value in the snapshot is none");
     return value;
 }
 
-// The slots of a domain for which `wanted` holds, in an order that both sides share.
+// The slots of a domain for which `wanted` holds, in an order that both sides share; no value that lives twice. When all
+// that refers to them has been read, those of dead values have to be released.
 template <class Wanted>
 std::vector<Slot> transfer_domain(Archive& archive, Domain& domain, Wanted&& wanted) {
     std::vector<Slot> slots;
@@ -34,11 +37,15 @@ std::vector<Slot> transfer_domain(Archive& archive, Domain& domain, Wanted&& wan
         for (Slot slot = 1; slot <= domain.last(); ++slot)
             if (domain.kind(slot) != KeyKind::None && wanted(slot)) slots.push_back(slot);
     const std::uint64_t count = archive.number(slots.size(), 0, 0xFFFFFFF0);
+    std::vector<bool> seen;  // by slot
     for (std::uint64_t k = 0; k < count; ++k) {
         const Value value = transfer_value(archive, archive.reading() ? Value{KeyKind::Int, false, 0, 0, 0, {}} : domain.value(slots[k]));
         if (!archive.reading()) continue;
         Slot slot = value.dead ? kNil : domain.find(value.key());
         if (slot == kNil) slot = domain.insert(value.key());
+        if (slot >= seen.size()) seen.resize(slot + slot / 2 + 1);
+        if (seen[slot]) throw BadSnapshot("a value stands twice in the snapshot");
+        seen[slot] = true;
         if (archive.live) {
             domain.set_serial(slot, value.serial);
             domain.set_tag(slot, value.tag);
@@ -53,7 +60,12 @@ inline void transfer_stamp(Archive& archive, Stamp& stamp) {
     stamp.row = static_cast<std::int64_t>(archive.number(static_cast<std::uint64_t>(stamp.row)));
     stamp.time = archive.number(stamp.time);
     archive.field(stamp.time_kind, 0, 3);
-    archive.field(stamp.location, 0, archive.locations);
+    if (!archive.reading()) {
+        archive.number(stamp.location);
+    } else {
+        const std::uint64_t location = archive.number(0, 0, archive.locations.size());
+        stamp.location = location != 0 ? archive.locations[location - 1] : 0;
+    }
 }
 
 inline History::Head transfer_history(Archive& archive, History& history, History::Head head, std::size_t events) {
@@ -73,8 +85,20 @@ inline History::Head transfer_history(Archive& archive, History& history, Histor
 inline std::uint64_t transfer_user(Archive& archive, Listener& listener, std::uint64_t user) {
     const std::string text = archive.text(archive.reading() ? std::string() : listener.save(user));
     if (!archive.reading()) return user;
+    const std::uint64_t loaded = listener.load(text);  // may refuse: then the old one stays
     if (user != 0) listener.drop(user);
-    return listener.load(text);
+    return loaded;
+}
+
+constexpr std::uint64_t kMostCounted = 1ULL << 62;
+
+// `alive` is how many instances there are.
+inline void transfer_counts(Archive& archive, Counts& counts, std::uint64_t alive) {
+    archive.field(counts.created, alive, kMostCounted);
+    archive.field(counts.collected, 0, counts.created);
+    archive.field(counts.fallen, 0, counts.collected);
+    archive.field(counts.most, counts.alive(), counts.created);
+    if (archive.reading() && counts.alive() != alive) throw BadSnapshot("the instances in the snapshot are not as many as it says");
 }
 
 }  // namespace mopsus

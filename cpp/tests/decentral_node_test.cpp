@@ -6,6 +6,7 @@
 #include "check.hpp"
 #include "decentral_refusals.hpp"
 #include "mopsus/decentral/all_at_once.hpp"
+#include "mopsus/decentral/monitors.hpp"
 #include "mopsus/decentral/node.hpp"
 #include "mopsus/decentral/one_by_one.hpp"
 
@@ -273,4 +274,25 @@ TEST(decentral_nodes_are_told_what_they_understand) {
     REQUIRE(told(0, Memory()) == "a monitor that others refer to is told verdicts, nothing else");
     REQUIRE(told(0, Verdict{1, 1, true}).empty());
     REQUIRE(told(0, Verdict{1, 2, false}) == "an input was told both true and false between 1 and 2");
+}
+
+TEST(decentral_nodes_that_run_one_by_one_are_not_kept_busy_by_a_verdict_for_ever) {
+    Node node(conjunction(), {.references = {{1, 0}}, .receivers = {2}, .one_by_one = true});
+    const std::vector<Letter> inbox{{0, Verdict{1, Time{1} << 60, true}}};
+    REQUIRE(refused([&] { node.step(1, Memory(), inbox); }).starts_with("an input is told"));
+}
+
+TEST(decentral_orchestrators_are_not_kept_busy_by_an_observation_for_ever) {
+    Orchestrator orchestrator(conjunction());
+    Memory memory;
+    memory.add({{Time{1} << 60, 0}, true});
+    const std::vector<Letter> inbox{{0, memory}};
+    REQUIRE(refused([&] { orchestrator.step(1, Memory(), inbox); }).starts_with("an observation is told"));
+}
+
+TEST(decentral_messages_are_of_times_that_can_be_counted_on_from) {
+    for (const Content& content : {Content(Verdict{1, ~Time{0}, true}), Content(Verdict{~Time{0}, ~Time{0}, true})}) {
+        const std::string bytes = save(content);
+        REQUIRE(refused([&] { load(nullptr, {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}); }) == "damaged: a number is out of range");
+    }
 }

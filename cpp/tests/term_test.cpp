@@ -151,6 +151,37 @@ TEST(terms_print_as_a_log_has_them) {
     REQUIRE(to_text(all) == "{job,'Hello world',\"50% \\\"off\\\"\",[2.5,-3],1.0e+30,2.0,[],#{k => <<104,105>>},none,{}}");
 }
 
+TEST(no_terms_at_all_take_their_room_in_an_arena) {
+    // Where an arena was just full, they were written over what lay behind it.
+    for (const std::size_t full : {std::size_t{4096}, std::size_t{4096 + 16384}}) {
+        Arena arena;
+        for (std::size_t taken = 0; taken < full; taken += 64) arena.take(64);
+        const Term empty = arena.tuple(arena.terms(0), 0);
+        REQUIRE(to_text(tuple(arena, {empty, Term::small(1)})) == "{{},1}");
+    }
+}
+
+TEST(damaged_terms_are_refused) {
+    const auto refused = [](std::vector<Item> items) {
+        Archive archive(std::move(items));
+        try {
+            drop(transfer_term(archive, Term()));
+        } catch (const BadSnapshot&) {
+            return true;
+        }
+        return false;
+    };
+    const auto type = [](TermType of) { return Item(static_cast<std::int64_t>(of)); };
+    const std::int64_t tagged = 1;
+    const std::string name = "Pair";
+    REQUIRE(!refused({type(TermType::Tuple), std::int64_t{0}, tagged, type(TermType::Text), name}));
+    // The class of a tuple was read as if it had a name.
+    REQUIRE(refused({type(TermType::Tuple), std::int64_t{0}, tagged, type(TermType::Integer), std::string("7")}));
+    REQUIRE(refused({type(TermType::Object), std::string("Thing")}));
+    REQUIRE(refused({type(TermType::Foreign), name}));
+    REQUIRE(refused({type(TermType::List), std::int64_t{1} << 40}));
+}
+
 TEST(kept_terms_outlive_their_arena) {
     Term kept;
     Term twin;

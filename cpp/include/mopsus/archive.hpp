@@ -1,5 +1,10 @@
 // Snapshots as a flat list of plain numbers and texts. One `transfer` method both writes and
-// reads, so that the two cannot drift apart; what is read is checked before it is used.
+// reads, so that the two cannot drift apart.
+//
+// Whoever reads one may have a damaged one, or one that somebody made up. So only what cannot be computed from the rest is
+// written: links, lists, indexes and counts of users are built anew, by the functions that build them while events come.
+// What is read is checked before it is used. Whatever gets through is the state of a monitor that takes any further events;
+// whether events can lead to that state is not asked.
 #pragma once
 
 #include <cstdint>
@@ -55,8 +60,8 @@ public:
     // Is it for the very monitor that writes it? Then it may refer to objects, which somebody keeps, and values keep
     // their numbers.
     bool live = false;
-    // How many locations the monitor knows; no event may be at another.
-    std::uint64_t locations = ~0ULL;
+    // Reading: the location of the monitor for each of the snapshot's. No event may be at another.
+    std::vector<std::uint32_t> locations;
 
 private:
     Item& take() {

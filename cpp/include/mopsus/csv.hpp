@@ -3,6 +3,8 @@
 // Only what is plainly CSV is read: a row of another length, a stray quote or carriage return, bytes that
 // are no UTF-8 or a number in an unusual form make it give up, and whoever called looks at the block
 // row by row, by the definition. What is read means what the definition says.
+//
+// Behind a block there is a zero byte, as there is behind every std::string and Python's bytes.
 #pragma once
 
 #include <cstdint>

@@ -72,6 +72,8 @@ public:
     std::uint64_t bad_rows = 0;
 
     void transfer(Archive& archive);
+    // Reads a whole snapshot, of the same program, into a new monitor. If it throws, the monitor is as new.
+    void restore(Archive& archive);
     // As if no event had come; locations keep their numbers.
     void restart();
 

@@ -191,7 +191,10 @@ public:
         at_ += bytes;
         return place;
     }
-    Term* terms(std::size_t count) { return new (take(count * sizeof(Term))) Term[count == 0 ? 1 : count]; }
+    Term* terms(std::size_t count) {
+        const std::size_t made = count == 0 ? 1 : count;
+        return new (take(made * sizeof(Term))) Term[made];
+    }
     std::string_view copy(std::string_view bytes);
     // An object stays until the arena is cleared.
     void hold(std::uint64_t object);
@@ -284,7 +287,7 @@ bool holds_objects(Term kept);
 std::string object_name(Term object);
 // As a log has it.
 std::string to_text(Term term);
-// Writes a kept term, or reads one and keeps it. Objects cannot be written.
-Term transfer_term(Archive& archive, Term term);
+// Writes a kept term, or reads one and keeps it. Objects cannot be written; the names that stand for them in a likeness can.
+Term transfer_term(Archive& archive, Term term, bool likeness = false);
 
 }  // namespace mopsus

@@ -52,7 +52,7 @@ Heeded: TypeAlias = "Mapping[str, tuple[Collection[str], Collection[str]]]"
 """By property: states that are left, states that are entered."""
 
 _T = TypeVar("_T")
-_SNAPSHOT_VERSION = 2
+_SNAPSHOT_VERSION = 3
 _LONGEST_HISTORY = 65536
 _ONE_SPEC = "take one from `mopsus.load(file)` by its name"
 _log = logging.getLogger("mopsus")
@@ -321,13 +321,15 @@ class Monitor:
             raise MonitorError("this is no snapshot", hint="give what `snapshot` returned", code="MONITOR-005")
         if data.get("version") != _SNAPSHOT_VERSION or data.get("plan") != self._fingerprint():
             raise MonitorError(wrong, hint="use the very spec and history it was made with", code="MONITOR-005")
-        if self._core.stats()["created"]:
+        before = self._core.stats()
+        if before["created"] or before["bad_rows"] or any(before["seen"]):
             raise MonitorError("the monitor has already seen events", hint="restore into a new one", code="MONITOR-005")
         try:
+            verdicts = {str(category): _count(number) for category, number in data["verdicts"].items()}
             self._core.restore(data["items"])
-        except (KeyError, TypeError, ValueError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise MonitorError(f"the snapshot is damaged: {error}", code="MONITOR-005") from error
-        self._restored = Counter(data.get("verdicts", {}))
+        self._restored = Counter(verdicts)
 
     # ---- slices ----
 
@@ -732,3 +734,9 @@ class Monitor:
 
 # An event sent by name comes from the line that calls `emit`.
 _core.hide(Monitor.emit.__code__)
+
+
+def _count(number: object) -> int:
+    if not isinstance(number, int) or isinstance(number, bool) or number < 0:
+        raise ValueError("a count of verdicts is none")
+    return number

@@ -64,7 +64,7 @@ class Keeper:
                     part.restore(kept[name])
             except TraceError:
                 raise
-            except (MopsusError, KeyError, TypeError, ValueError) as error:
+            except (MopsusError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
                 raise self._refusal(f"the state cannot be taken over: {error}") from None
         # Before the first verdict: a run that is killed early must not leave verdicts that no state knows of.
         self.keep()
@@ -109,15 +109,19 @@ class Keeper:
             raise self._refusal(f"the state cannot be read: {error.strerror or error}") from None
         heading, _, body = data.partition(b"\n")
         if heading + b"\n" != _heading(body):
-            raise self._refusal(f"the state is {_what_is_wrong(heading)}")
+            ours = heading.startswith(f"mopsus watch {VERSION} ".encode())
+            what = "damaged" if ours else "of another version, or no state at all"
+            raise self._refusal(f"the state is {what}")
         try:
             kept = json.loads(body)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise self._refusal("the state is damaged") from None
+        if not isinstance(kept, dict) or not isinstance(about := kept.get("about"), dict):
+            raise self._refusal("the state is damaged")
         for key, value in self._about.items():
-            if kept["about"].get(key) != value:
+            if about.get(key) != value:
                 raise self._refusal(f"the state is of a run with another {key}")
-        if kept["about"].keys() != self._about.keys():
+        if about.keys() != self._about.keys():
             raise self._refusal("the state is of another run")
         return dict(kept)
 
@@ -145,11 +149,3 @@ class Keeper:
 
 def _heading(body: bytes) -> bytes:
     return f"mopsus watch {VERSION} {hashlib.sha256(body).hexdigest()}\n".encode()
-
-
-def _what_is_wrong(heading: bytes) -> str:
-    """What is wrong with a state whose first line is not what its rest asks for."""
-    match heading.split():
-        case [b"mopsus", b"watch", version, _] if version.isdigit() and version != str(VERSION).encode():
-            return "of another version"
-    return "damaged, or no state at all"
