@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from mopsus.model import Verdict
+from mopsus.model import UNDECODABLE, Verdict
 from mopsus.report.json import json_verdict
 from mopsus.report.messages import ReportError
 
@@ -66,7 +66,7 @@ class Journal:
                 try:
                     found = json.loads(line)
                     spec, number = str(found["spec"]), int(found["number"])
-                except (ValueError, KeyError, TypeError):
+                except (*UNDECODABLE, KeyError, TypeError, OverflowError):
                     hint = "nothing else may write there; give another file"
                     raise ReportError(f"{self._path} has lines that are no verdicts", hint=hint) from None
                 self._known[spec] = max(self._known[spec], number)

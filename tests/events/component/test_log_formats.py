@@ -324,6 +324,20 @@ def test_formats_of_logging(format: str, line: str) -> None:
     assert found[0][:4] == recv(Atom("hello"))[:4]
 
 
+def test_a_line_of_logging_at_a_time_that_never_was_is_bad() -> None:
+    lines = LoggingLines("%(levelname)s %(asctime)s %(message)s")
+    with pytest.raises(BadLineError, match="no such time") as caught:
+        lines.parse_line("INFO 2026-02-30 06:08:12 recv(<0.2.0>,hello)")
+    assert caught.value.offset == 5
+
+
+def test_the_place_in_a_line_of_json_counts_characters() -> None:
+    line = '{"event":"é€é","subject":x}'
+    with pytest.raises(BadLineError) as caught:
+        jsonl.parse_line(line)
+    assert caught.value.offset == line.index("x")
+
+
 def test_a_line_that_fits_nearly_costs_no_more() -> None:
     lines = LoggingLines("%(name)s %(levelname)s %(threadName)s [%(processName)s] %(message)s")
     start = time.perf_counter()

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from mopsus.model import Diagnostic, MopsusError, TraceError
+from mopsus.model import UNDECODABLE, Diagnostic, MopsusError, TraceError
 from mopsus.whole import WholeFile
 
 VERSION = 1
@@ -64,7 +64,7 @@ class Keeper:
                     part.restore(kept[name])
             except TraceError:
                 raise
-            except (MopsusError, KeyError, TypeError, ValueError) as error:
+            except (MopsusError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
                 raise self._refusal(f"the state cannot be taken over: {error}") from None
         # Before the first verdict: a run that is killed early must not leave verdicts that no state knows of.
         self.keep()
@@ -109,16 +109,20 @@ class Keeper:
             raise self._refusal(f"the state cannot be read: {error.strerror or error}") from None
         heading, _, body = data.partition(b"\n")
         if heading + b"\n" != _heading(body):
-            what = "of another version" if heading.startswith(b"mopsus watch ") else "damaged"
-            raise self._refusal(f"the state is {what}, or no state at all")
+            if heading.startswith(f"mopsus watch {VERSION} ".encode()):
+                raise self._refusal("the state is damaged")
+            raise self._refusal("this is no state, or one of another version")
         try:
             kept = json.loads(body)
-        except ValueError:
+        except UNDECODABLE:
             raise self._refusal("the state is damaged") from None
+        about = kept.get("about") if isinstance(kept, dict) else None
+        if not isinstance(about, dict):
+            raise self._refusal("the state is damaged")
         for key, value in self._about.items():
-            if kept["about"].get(key) != value:
+            if about.get(key) != value:
                 raise self._refusal(f"the state is of a run with another {key}")
-        if kept["about"].keys() != self._about.keys():
+        if about.keys() != self._about.keys():
             raise self._refusal("the state is of another run")
         return dict(kept)
 
