@@ -1,0 +1,26 @@
+"""A folder for targets whose readers want files: one for each process, kept in memory where there is such a place."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import tempfile
+from functools import cache
+from pathlib import Path
+
+
+@cache
+def folder() -> Path:
+    """The folder of this process, empty at first."""
+    memory = "/dev/shm"
+    found = tempfile.mkdtemp(prefix="mopsus-fuzz-", dir=memory if os.access(memory, os.W_OK) else None)
+    atexit.register(shutil.rmtree, found, ignore_errors=True)
+    return Path(found)
+
+
+def file_of(name: str, data: bytes) -> Path:
+    """A file of that name with this in it."""
+    path = folder() / name
+    path.write_bytes(data)
+    return path
