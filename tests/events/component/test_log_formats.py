@@ -346,6 +346,12 @@ def test_a_line_that_fits_nearly_costs_no_more() -> None:
     assert time.perf_counter() - start < 5
 
 
+def test_fields_of_a_format_may_be_called_anything() -> None:
+    found = LoggingLines("%(1)s %(é)s %(message)s").parse_line("a b recv(<0.2.0>,hello)")
+    assert found is not None
+    assert found[0][:4] == recv(Atom("hello"))[:4]
+
+
 def test_a_format_string_needs_a_message() -> None:
     with pytest.raises(FormatStringError, match="message"):
         LoggingLines("%(asctime)s")

@@ -3,8 +3,10 @@ again and read again is the same. The first byte says which format."""
 
 from __future__ import annotations
 
+from fuzz.errors import check_error
+
 from mopsus.events.component.log import jsonl, text
-from mopsus.events.component.log.logging_format import LoggingLines
+from mopsus.events.component.log.logging_format import FormatStringError, LoggingLines
 from mopsus.events.component.log.messages import BadLineError, UnwritableError
 from mopsus.events.component.log.read import detect_log_format
 from mopsus.events.component.log.terms_file import TermsReader, format_term
@@ -19,6 +21,9 @@ def one(data: bytes) -> None:
     detect_log_format(data)
     kind, lines = data[:1], data[1:].decode("utf-8", "replace").split("\n")
     terms = TermsReader()
+    if kind == b"f":
+        check_format(lines)
+        return
     for line in lines:
         try:
             match kind:
@@ -31,6 +36,20 @@ def one(data: bytes) -> None:
                         reader.parse_line(line)
                 case _:
                     again(text.parse_line(line), text.parse_line, text.format_line)
+        except BadLineError as error:
+            check_place(error, line)
+
+
+def check_format(lines: list[str]) -> None:
+    """The first line is the format of the others."""
+    try:
+        reader = LoggingLines(lines[0])
+    except FormatStringError as error:
+        check_error(error)
+        return
+    for line in lines[1:]:
+        try:
+            reader.parse_line(line)
         except BadLineError as error:
             check_place(error, line)
 

@@ -11,6 +11,7 @@ from fuzz.files import file_of
 from mopsus.decentral.deploy.plan import read_plan
 from mopsus.decentral.experiment.settings import Experiment, load_experiment
 from mopsus.decentral.generate.traces import load_profile
+from mopsus.decentral.sensors import poll, polling_step, read_switch, read_threshold
 from mopsus.decentral.traces import format_event, parse_trace, read_trace
 from mopsus.model import MopsusError
 
@@ -37,6 +38,11 @@ def one(data: bytes) -> None:
                 read_plan(file_of("fuzzed.toml", content))
             case b"f":
                 load_profile(str(file_of("profile", content)))
+            case b"s":
+                path = file_of("sensor.csv", content)
+                for sensor in (read_switch(path, "s"), read_threshold(path, "t", 0.5)):
+                    polling_step([sensor])
+                    list(poll([sensor], 0.0, 1.5, 20))
             case b"t":
                 for event in read_trace(file_of("a.trace", content)):
                     format_event(event)

@@ -92,7 +92,7 @@ def _pattern_of(format: str) -> re.Pattern[str]:
 
 def _group(name: str, letter: str, known: set[str]) -> str:
     shape = _SHAPES.get(name) or (_NUMBER if letter in "dif" else _WORD)
-    if name in known:
+    if name in known or not name.isidentifier():  # a pattern can only have a name once, and no number
         return f"(?:{shape})"
     known.add(name)
     return f"(?P<{name}>{shape})"
