@@ -43,8 +43,8 @@ COMPILERS = ("clang++-14", "clang++")
 LAST_WITH_ATHERIS = (3, 14)
 """The last Python that there is a wheel of atheris for: up to it, targets in Python are never left out."""
 MEMORY_MB = 3000
-GRACE_S = 60
-"""How much longer than its time and one input a target may take, to start and to stop."""
+GRACE_S = 300
+"""How much longer than its time and one input a target may take, to start and to stop on a busy machine."""
 _PROGRESS = re.compile(r"^#(\d+)\s.*?\bcov: (\d+)", re.MULTILINE)
 _RUNS = re.compile(r"^stat::number_of_executed_units:\s*(\d+)", re.MULTILINE)
 _INPUTS = ("crash-", "timeout-", "oom-", "leak-")

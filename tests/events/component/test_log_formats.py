@@ -193,6 +193,8 @@ def test_json_has_infinities() -> None:
         ('{"event":"recv","subject":"<0.1.0>"}', 2, "a `message`"),
         ('{"event":"recv","subject":"<0.1.0>","message":{"$foo":3}}', 48, "one of $atom"),
         ('{"event":"recv","subject":"<0.1.0>","message":{"$bytes":"?"}}', 48, "cannot have this value"),
+        ('{"event":"recv","subject":"<0.1.0>","message":{"$float":"none"}}', 48, "cannot have this value"),
+        (f'{{"event":"recv","subject":"<0.1.0>","message":{{"$float":{"9" * 400}}}}}', 48, "cannot have this value"),
         (
             '{"event":"fork","subject":"<0.1.0>","child":"<0.2.0>","module":"m","function":"f","arguments":1}',
             83,

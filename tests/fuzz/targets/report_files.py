@@ -6,6 +6,7 @@ The first byte says which; most are a good file with a few changes.
 from __future__ import annotations
 
 import json
+import os
 from typing import Any
 
 from fuzz.choices import Choices
@@ -72,4 +73,8 @@ def automaton(content: bytes) -> None:
 def journal(content: bytes) -> None:
     path = folder() / "verdicts.jsonl"
     path.write_bytes(content if content.endswith(b"\n") else content + b"\n")
-    Journal(path).restore({"size": 0, "numbers": {}})
+    read = Journal(path)
+    try:
+        read.restore({"size": 0, "numbers": {}})
+    finally:
+        os.close(read._file)  # it is meant to stay open as long as its process lives

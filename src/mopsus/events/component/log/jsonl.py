@@ -136,7 +136,7 @@ def decode_value(value: object, key: str = "", depth: int = 0) -> object:
         raise _WrongError(f"expected one of {', '.join(_MARKED)} as the only key", mark)
     try:
         return decode(value[mark], key, depth + 1)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, KeyError, OverflowError):
         raise _WrongError(f"`{mark}` cannot have this value", mark) from None
 
 
