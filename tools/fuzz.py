@@ -26,6 +26,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -126,6 +127,9 @@ class Run:
             return True
         if time.monotonic() - self.started > self.options.seconds + self.options.timeout_s + GRACE_S:
             self.killed = True
+            self.process.send_signal(signal.SIGABRT)  # libFuzzer then keeps the input that it was at
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(10)
             self.stop()
         return False
 
@@ -227,7 +231,7 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--seconds", type=int, default=60, metavar="N", help="for each target (default: 60)")
     made.add_argument(
-        "--timeout", type=int, default=20, metavar="N", help="an input that takes longer is a finding (20 s)"
+        "--timeout", type=int, default=60, metavar="N", help="an input that takes longer is a finding (60 s)"
     )
     made.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="so many targets at once")
     made.add_argument(

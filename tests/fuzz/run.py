@@ -7,8 +7,12 @@ from __future__ import annotations
 
 import importlib
 import sys
+import time
 
 import atheris
+
+MOST_S = 15.0
+"""Of the processor's time, for one input. The fuzzer's own limit is about the clock, which a busy machine cannot keep."""
 
 
 def main() -> None:
@@ -18,7 +22,14 @@ def main() -> None:
     # For good: many modules are imported when they are first needed, which is in the midst of a target.
     atheris.instrument_imports(include=["mopsus"]).__enter__()
     target = importlib.import_module(f"fuzz.targets.{name}")
-    atheris.Setup([sys.argv[0], *arguments], target.one)
+
+    def one(data: bytes) -> None:
+        before = time.process_time()
+        target.one(data)
+        took = time.process_time() - before
+        assert took < MOST_S, f"it took {took:.0f} s of the processor's time"
+
+    atheris.Setup([sys.argv[0], *arguments], one)
     atheris.Fuzz()
 
 

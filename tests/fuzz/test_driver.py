@@ -82,6 +82,19 @@ def test_a_target_that_did_not_look_fails(driver, monkeypatch, capfd, text, why)
     assert why in capfd.readouterr().out
 
 
+def test_a_target_that_does_not_end_is_killed_over_its_input(driver, monkeypatch, capfd):
+    text = (
+        "import signal\n" + FINE + "    while len(data) > 3:\n        signal.signal(signal.SIGALRM, signal.SIG_IGN)\n"
+    )
+    (driver.PYTHON / "endless.py").write_text(text)
+    monkeypatch.setattr(driver, "GRACE_S", 3)
+    assert run(driver, monkeypatch, "--seconds", "1", "--timeout", "2") == 1
+    out, _ = capfd.readouterr()
+    assert "did not end, and was killed" in out
+    (kept,) = (driver.FOUND / "endless").iterdir()
+    assert len(kept.read_bytes()) > 3
+
+
 def test_what_cannot_be_run_is_said(driver, monkeypatch, capsys):
     (driver.PYTHON / "fine_target.py").write_text(FINE)
     assert run(driver, monkeypatch, "no_such_target") == 1
@@ -105,8 +118,9 @@ def test_it_can_be_interrupted():
     words = [sys.executable, str(ROOT / "tools" / "fuzz.py"), "--seconds", "60", "--jobs", "1", "settings"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
         child.stdout.readline()
-        time.sleep(1)
-        (running,) = children_of(child.pid)
+        while not (found := children_of(child.pid)):
+            time.sleep(0.05)
+        (running,) = found
         child.send_signal(signal.SIGTERM)
         assert child.wait(20) == 130
         assert b"interrupted" in child.stderr.read()
