@@ -195,6 +195,14 @@ def with_inode(body, inode):
     return body
 
 
+def test_numbers_of_verdicts_that_are_none_are_refused(kept, capsys):
+    body = json.loads((kept / "kept").read_bytes().partition(b"\n")[2])
+    body["journal"]["numbers"] = {"Pair": {}}
+    text = json.dumps(body).encode()
+    (kept / "kept").write_bytes(_heading(text) + text)
+    assert "cannot be taken over" in refused(capsys, "s.mop", "app.log", "--state", "kept", "--verdicts", "found")
+
+
 @pytest.mark.parametrize("inode", [[1, float("inf")], 3, {"a": 1}, None])
 def test_a_state_that_makes_no_sense_is_refused(kept, capsys, inode):
     body = (kept / "kept").read_bytes().partition(b"\n")[2]

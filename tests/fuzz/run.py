@@ -12,7 +12,7 @@ import time
 import atheris
 
 MOST_S = 15.0
-"""Of the processor's time, for one input. The fuzzer's own limit is about the clock, which a busy machine cannot keep."""
+"""Of the processor's time, for one input. The fuzzer's own limit is about the clock, whoever else is busy."""
 
 
 def main() -> None:

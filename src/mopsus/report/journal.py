@@ -59,6 +59,8 @@ class Journal:
 
     def restore(self, data: Mapping[str, Any]) -> None:
         """Go on from `snapshot`: what has been appended since is known."""
+        if not all(type(number) is int for number in data["numbers"].values()):
+            raise ReportError(f"what is known of {self._path} is damaged")
         self._numbers = Counter(data["numbers"])
         self._known = Counter(self._numbers)
         with self._errors():
