@@ -44,6 +44,8 @@ COMPILERS = ("clang++-14", "clang++")
 LAST_WITH_ATHERIS = (3, 14)
 """The last Python that there is a wheel of atheris for: up to it, targets in Python are never left out."""
 MEMORY_MB = 3000
+MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+"""Where files of targets need no disk."""
 GRACE_S = 300
 """How much longer than its time and one input a target may take, to start and to stop on a busy machine."""
 _PROGRESS = re.compile(r"^#(\d+)\s.*?\bcov: (\d+)", re.MULTILINE)
@@ -319,7 +321,7 @@ def fuzz(targets: list[Target], options: Options, jobs: int) -> int:
     """Run them, so many at once; the status."""
     results: list[Result] = []
     waiting, running = targets[::-1], list[Run]()
-    with tempfile.TemporaryDirectory(prefix="mopsus-fuzz-") as folder:
+    with tempfile.TemporaryDirectory(prefix="mopsus-fuzz-", dir=MEMORY) as folder:
         try:
             while waiting or running:
                 while waiting and len(running) < max(1, jobs):
@@ -347,7 +349,7 @@ def once(targets: list[Target], files: list[str], timeout_s: int) -> int:
         if not Path(file).is_file():
             raise FuzzError(f"there is neither a target nor a file {file}")
     build([target] if target.native else [], os.cpu_count() or 1)
-    with tempfile.TemporaryDirectory(prefix="mopsus-fuzz-") as folder:
+    with tempfile.TemporaryDirectory(prefix="mopsus-fuzz-", dir=MEMORY) as folder:
         command = [*target.command(), f"-timeout={timeout_s}", f"-artifact_prefix={folder}/"]
         paths = [str(Path(file).resolve()) for file in files]
         done = subprocess.run([*command, *paths], cwd=ROOT, env=environment(Path(folder)), check=False)

@@ -1,9 +1,8 @@
-"""A folder for targets whose readers want files: one for each process, kept in memory where there is such a place."""
+"""A folder for targets whose readers want files, one for each process; below that of `tools/fuzz`, which removes it."""
 
 from __future__ import annotations
 
 import atexit
-import os
 import shutil
 import tempfile
 from functools import cache
@@ -13,8 +12,7 @@ from pathlib import Path
 @cache
 def folder() -> Path:
     """The folder of this process, empty at first."""
-    memory = "/dev/shm"
-    found = tempfile.mkdtemp(prefix="mopsus-fuzz-", dir=memory if os.access(memory, os.W_OK) else None)
+    found = tempfile.mkdtemp(prefix="mopsus-fuzz-")
     atexit.register(shutil.rmtree, found, ignore_errors=True)
     return Path(found)
 
