@@ -3,6 +3,8 @@
 #
 #   PYTHON=/path/to/python3   the interpreter to build for (default: the first that fits)
 #   JOBS=2                    processes for building and testing
+#   FUZZ_SECONDS=60           how long each fuzzing target runs; 1 in test, 600 in test-all
+#   FUZZ_SEED=random          what chance begins with there (default: a number made of the commit)
 
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -15,6 +17,8 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 VENV := .venv
 BIN := $(VENV)/bin
 OTHER_PYTHONS := 3.12 3.13
+FUZZ_SECONDS ?= $(if $(filter test-all,$(MAKECMDGOALS)),600,$(if $(filter test,$(MAKECMDGOALS)),1,60))
+FUZZ_SEED ?= $(if $(filter test-all,$(MAKECMDGOALS)),random,commit)
 # Tests that depend on the internals of the interpreter, so they run on every one that is installed.
 INTERPRETER_TESTS := tests/monitor tests/contracts tests/events/component/outline tests/interactive/python tests/interactive/dap/test_python_stops.py tests/interactive/dap/test_python_steps.py tests/interactive/dap/test_python_values.py $(wildcard tests/events/test_weave_*.py tests/events/component/test_component_*.py)
 CORE_SOURCES := CMakeLists.txt $(shell find cpp -type f)
@@ -25,7 +29,7 @@ quietly = mkdir -p $(dir $(1)); $(2) > $(1) 2>&1 || { cat $(1); exit 1; }
 # A build must not pick up, or trip over, what the caller's shell happens to export.
 unexport PYTHONPATH PYTHONHOME
 
-.PHONY: help setup demo test test-all bench studies lint docs clean core-test python-test other-pythons
+.PHONY: help setup demo test test-all fuzz bench studies lint docs clean core-test python-test other-pythons
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name does; do printf '  make %-10s %s\n' "$$name" "$$does"; done
@@ -36,7 +40,7 @@ setup: $(VENV)/.built $(VENV)/.system ## build everything, run nothing
 demo: setup ## check two example logs and explain what is wrong in them
 	@$(BIN)/mopsus demo examples
 
-test: lint core-test python-test other-pythons ## everything a change must pass
+test: lint core-test fuzz python-test other-pythons ## everything a change must pass
 	$(call say,all tests passed)
 
 test-all: export MOPSUS_CASES := 200000
@@ -47,6 +51,10 @@ test-all: export MOPSUS_SHUFFLE := random
 test-all: export PYTEST_TIMEOUT := 7200
 test-all: export PYTEST_ADDOPTS := -o faulthandler_timeout=7500
 test-all: test ## the same with many more random cases, new ones each time, tests in a random order, and a built wheel
+
+fuzz: setup ## random and damaged inputs for whatever reads from outside, FUZZ_SECONDS for each target
+	$(call say,fuzzing on $(JOBS) processes)
+	@tools/fuzz --jobs $(JOBS) --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
 
 bench: $(VENV)/.built $(VENV)/.peers ## measure, print the table, store the JSON
 	$(call say,benchmarks)

@@ -378,6 +378,7 @@ void OwnedColumns::lend(const std::shared_ptr<const OwnedColumns>& self, ArrowSc
 }
 
 std::shared_ptr<const OwnedColumns> read_csv(std::string_view block, std::size_t width, const std::vector<CsvField>& fields) {
+    if (width == 0) return nullptr;  // no row has no fields: there was no header
     const bool ascii = is_ascii(block);
     std::vector<ColumnBuilder> builders;
     const std::size_t guess = block.size() / (2 * width) + 1;
@@ -395,6 +396,7 @@ std::shared_ptr<const OwnedColumns> read_csv(std::string_view block, std::size_t
 
 std::optional<std::vector<std::optional<CellType>>> infer_csv(std::string_view block, std::size_t width,
                                                               const std::vector<std::size_t>& positions) {
+    if (width == 0) return std::nullopt;
     std::vector<std::optional<CellType>> seen(positions.size());
     const std::vector<int> place = places(width, positions.size(), [&](std::size_t k) { return positions[k]; });
     Records records(block, width);

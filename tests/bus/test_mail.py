@@ -98,6 +98,7 @@ def test_who_begins_again_need_not_send_all_again():
         (b"", "no message"),
         (b"\xc1", "no message"),
         (msgspec.msgpack.encode(["x"]), "no message"),
+        (b"\x96\x01\xa1\xff", "no message"),  # a text that is not UTF-8
         (bytes_of(Frame(VERSION + 1, "s", "far", 1, b"", 0)), f"'far' has version {VERSION + 1}"),
     ],
 )

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import marshal
 import os
 import subprocess
 import sys
+from importlib.util import source_hash
 from pathlib import Path
 
 import pytest
@@ -62,6 +64,21 @@ def test_the_compiler_is_known_by_all_of_its_sources(tmp_path: Path) -> None:
     assert len(list(kept._sources(str(tmp_path)))) == len(before) + 1
     os.utime(tmp_path / "logic" / "a.py", ns=(1, 1))
     assert before[0] not in kept._sources(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        *(b"", b"x", b"\xfd"),
+        *map(marshal.dumps, (None, [], [99], ["a"], [0], [2, "no mode"], [[1], 2], ([3], [4, "a"]))),
+    ],
+)
+def test_what_is_no_contract_counts_as_absent(contracts: CompiledContracts, tmp_path: Path, payload: bytes) -> None:
+    path = catalogue()["UnsafeIter"].path
+    contracts.store(str(path), b"text", compiled(path))
+    (file,) = (tmp_path / "contracts").iterdir()
+    file.write_bytes(source_hash(payload) + payload)
+    assert contracts.load(str(path), b"text") is None
 
 
 def run(cache: Path, program: Path) -> tuple[bytes, list[tuple[str, ...]]]:

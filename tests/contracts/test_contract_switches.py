@@ -164,7 +164,11 @@ def test_unknown_names_in_settings_are_told(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "table", ['disabled = ["A"]', "disable = 3", 'severity = {A = "fatal"}', 'paths = ["a"]', "disable = ["]
+    "table",
+    [
+        *('disabled = ["A"]', "disable = 3", 'severity = {A = "fatal"}', 'paths = ["a"]', "disable = ["),
+        "disable = " + "[" * 9999,
+    ],
 )
 def test_settings_that_cannot_be_understood_are_an_error(tmp_path, table):
     with pytest.raises(mopsus.MopsusError) as raised:

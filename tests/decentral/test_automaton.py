@@ -199,7 +199,14 @@ def test_cache(tmp_path, monkeypatch):
     monkeypatch.setattr("mopsus.decentral.synthesis.from_formula", None)
     assert cache.automaton("[](a -> X(@m))") == first
     monkeypatch.undo()
-    for damaged in (b"", file.read_bytes()[:-9], file.read_bytes().replace(b'"roots":[', b'"roots":[77,')):
+    whole = file.read_bytes()
+    for damaged in (
+        b"",
+        b'{"formula": "\xff"}',
+        b"[" * 100_000,
+        whole[:-9],
+        whole.replace(b'"roots":[', b'"roots":[77,'),
+    ):
         file.write_bytes(damaged)
         assert cache.automaton("G(a -> X @m)") == first
         assert len(list((tmp_path / "automata").iterdir())) == 1

@@ -30,6 +30,7 @@ from trace_support import (
 )
 
 import mopsus
+from mopsus import _core
 from mopsus.events.trace import Format, check, expand
 from mopsus.model import Event, Pointcut, TraceError
 from mopsus.spec.pointcuts import named
@@ -417,3 +418,9 @@ def test_nested_json_fields(tmp_path, engine):
     error, monitor = bad(path, spec)
     assert monitor.events == [("e", {"p": 1}, 1), ("e", {"p": 2}, 2)]
     assert error.row == 3
+
+
+def test_the_core_refuses_rows_without_fields():
+    # A header whose quote is not closed has no names.
+    assert _core.read_csv(b"1,2\n", 0, []) is None
+    assert _core.infer_csv(b"1,2\n", 0, []) is None

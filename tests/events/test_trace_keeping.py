@@ -16,6 +16,7 @@ import time
 import pytest
 
 from mopsus.cli.main import main
+from mopsus.events.trace.keeping import _heading
 
 CASES, KILLS = (4, 10) if "MOPSUS_RANDOM" in os.environ else (1, 2)
 """For each way of rotation."""
@@ -179,6 +180,35 @@ def test_a_damaged_state_is_refused(kept, capsys):
         assert "TRACE-014" in refused(capsys, "s.mop", "app.log", "--state", "kept", "--verdicts", "found")
     (kept / "kept").write_bytes(whole[: len(whole) // 2])
     assert "damaged" in refused(capsys, "s.mop", "app.log", "--state", "kept", "--verdicts", "found")
+
+
+@pytest.mark.parametrize("change", [lambda body: [], lambda body: {"about": 3}, lambda body: None])
+def test_what_is_no_state_is_refused_though_its_checksum_is_right(kept, capsys, change):
+    body = (kept / "kept").read_bytes().partition(b"\n")[2]
+    body = json.dumps(change(json.loads(body))).encode()
+    (kept / "kept").write_bytes(_heading(body) + body)
+    assert "the state is damaged" in refused(capsys, "s.mop", "app.log", "--state", "kept", "--verdicts", "found")
+
+
+def with_inode(body, inode):
+    body["reader"]["mark"]["identity"] = inode
+    return body
+
+
+def test_numbers_of_verdicts_that_are_none_are_refused(kept, capsys):
+    body = json.loads((kept / "kept").read_bytes().partition(b"\n")[2])
+    body["journal"]["numbers"] = {"Pair": {}}
+    text = json.dumps(body).encode()
+    (kept / "kept").write_bytes(_heading(text) + text)
+    assert "cannot be taken over" in refused(capsys, "s.mop", "app.log", "--state", "kept", "--verdicts", "found")
+
+
+@pytest.mark.parametrize("inode", [[1, float("inf")], 3, {"a": 1}, None])
+def test_a_state_that_makes_no_sense_is_refused(kept, capsys, inode):
+    body = (kept / "kept").read_bytes().partition(b"\n")[2]
+    body = json.dumps(with_inode(json.loads(body), inode)).encode()
+    (kept / "kept").write_bytes(_heading(body) + body)
+    assert "cannot be taken over" in refused(capsys, "s.mop", "app.log", "--state", "kept", "--verdicts", "found")
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import gc
 import importlib
+import importlib.util
 import inspect
+import marshal
 import subprocess
 import sys
 import traceback
@@ -267,7 +269,13 @@ def test_rewritten_code_is_kept(project: Any, hooks: Any, cache: Path, monkeypat
     assert log == [("next", 1)]
 
 
-@pytest.mark.parametrize("damage", ["cut", "flipped", "empty", "other text"])
+def summed(content: object) -> bytes:
+    """As the cache would write it."""
+    payload = marshal.dumps(content)
+    return importlib.util.source_hash(payload) + payload
+
+
+@pytest.mark.parametrize("damage", ["cut", "flipped", "empty", "other text", "other places", "no code", "no original"])
 def test_damaged_caches_are_ignored(
     project: Any, hooks: Any, cache: Path, monkeypatch: pytest.MonkeyPatch, damage: str
 ) -> None:
@@ -278,12 +286,16 @@ def test_damaged_caches_are_ignored(
     (file,) = cache.iterdir()
     data = file.read_bytes()
     middle = len(data) // 2
+    stamp, places, code, original = marshal.loads(data[8:])
     file.write_bytes(
         {
             "cut": data[:middle],
             "flipped": data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :],
             "empty": b"",
             "other text": b"x" * 100,
+            "other places": summed((stamp, [("next",)], code, original)),
+            "no code": summed((stamp, places, "pass", original)),
+            "no original": summed((stamp, places, code, None)),
         }[damage]
     )
     assert again("hook_j").f([1]) == [2]

@@ -119,6 +119,7 @@ def test_reasons_stay(tmp_path):
     ("text", "says"),
     [
         ("", "is no baseline"),
+        ('{"version": 1, "accepted": [{"spec": "\udcff"}]}', "is no baseline"),  # not UTF-8
         ("[]", "is no baseline"),
         ('{"version": 1}', "accepted"),
         ('{"version": 2, "accepted": []}', "version 2"),
@@ -128,7 +129,7 @@ def test_reasons_stay(tmp_path):
 )
 def test_a_damaged_file_is_refused(tmp_path, text, says):
     path = tmp_path / "baseline.json"
-    path.write_text(text, "utf-8")
+    path.write_text(text, "utf-8", errors="surrogateescape")
     with pytest.raises(ReportError, match=says) as caught:
         read_baseline(path)
     assert caught.value.code == "REPORT-005"

@@ -13,6 +13,7 @@ from itertools import islice
 import msgspec
 
 from mopsus.bus.messages import BusError
+from mopsus.model import UNDECODABLE
 
 VERSION = 1
 """Of all messages; another one is not understood."""
@@ -45,7 +46,7 @@ def frame_of(data: bytes) -> Frame:
     """The frame that came as bytes. `BusError` if it is none, or one of another version."""
     try:
         frame = _decoder.decode(data)
-    except msgspec.MsgspecError as error:
+    except UNDECODABLE as error:
         raise BusError(f"what came is no message: {error}", code="BUS-004") from None
     if frame.version != VERSION:
         raise BusError(

@@ -58,7 +58,13 @@ class CompiledContracts:
     def load(self, path: str, text: bytes) -> CompiledSpec | None:
         """What was stored; None if there is nothing."""
         data = self._kept.read(_name(path, text))
-        return None if data is None else _made(marshal.loads(data))
+        if data is None:
+            return None
+        try:
+            made = _made(marshal.loads(data))
+        except (ArithmeticError, AttributeError, EOFError, LookupError, RecursionError, TypeError, ValueError):
+            return None  # the checksum is right, but it was not written by `store`
+        return made if isinstance(made, CompiledSpec) else None
 
     def store(self, path: str, text: bytes, compiled: CompiledSpec) -> None:
         """Keep a compiled contract."""

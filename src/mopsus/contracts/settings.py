@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
 from mopsus.contracts.messages import ContractError
-from mopsus.model import Severity
+from mopsus.model import UNDECODABLE, Severity
 
 FILE = "pyproject.toml"
 
@@ -56,7 +56,7 @@ def _parse(data: bytes, path: Path) -> Settings:
         if unknown := table.keys() - {each.name for each in fields(Settings) if each.name != "root"}:
             raise ValueError(f"unknown setting '{min(unknown)}'")
         return replace(msgspec.convert(table, Settings), root=str(path.parent))
-    except (ValueError, AttributeError, TypeError, msgspec.ValidationError) as error:
+    except (*UNDECODABLE, AttributeError, TypeError) as error:
         raise ContractError(
             f"{path}: [tool.mopsus.contracts] is not understood: {error}",
             hint="it has `disable`, `paths` and `severity`",

@@ -26,7 +26,7 @@ from mopsus.logics.ltl.syntax import parse_over_propositions
 from mopsus.logics.machines.compare import NEGATIVE, POSITIVE
 from mopsus.logics.temporal.syntax import FUTURE, PAST, Formula, Op, events_of, print_formula
 from mopsus.logics.tree import walk
-from mopsus.model import Machine, TableMachine
+from mopsus.model import UNDECODABLE, Machine, TableMachine
 
 REFERENCE = "@"
 """Begins the name of a monitor in a formula."""
@@ -125,7 +125,7 @@ class Cache:
         path = self._folder / f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.json"
         try:
             stored = msgspec.json.decode(path.read_bytes(), type=_Stored)
-        except (OSError, msgspec.MsgspecError):
+        except (OSError, *UNDECODABLE):
             stored = None
         if stored is not None and (stored.version, stored.formula) == (_VERSION, text):
             return stored.automaton

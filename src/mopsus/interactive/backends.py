@@ -54,9 +54,8 @@ def choose(setup: Setup, wanted: str | None) -> Backend:
 
 def find_program(name: str) -> Path:
     """The file of a program, looked for as a shell does; `DebuggerError` if there is none."""
-    path = Path(name)
-    if path.exists():
-        return path
+    if os.path.exists(name):  # a `Path` would raise an error over a name that no file can have
+        return Path(name)
     found = shutil.which(name) if os.sep not in name else None
     if found is None:
         raise DebuggerError(f"there is no program {name}", hint="check its name and folder", code="DEBUG-004")

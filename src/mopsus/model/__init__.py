@@ -12,7 +12,7 @@ from mopsus.late import late_names
 if TYPE_CHECKING:
     from mopsus.model.caret import CaretMachine, CaretStep
     from mopsus.model.drawing import Drawing, Edge, Node
-    from mopsus.model.errors import Diagnostic, MopsusError, Span, TraceError
+    from mopsus.model.errors import UNDECODABLE, Diagnostic, MopsusError, Span, TraceError
     from mopsus.model.fault import Fault, Faults
     from mopsus.model.guarded import Acceptance, Change, GuardedMachine
     from mopsus.model.machine import Families, Machine, Remark, TableMachine
@@ -51,6 +51,7 @@ __all__ = [
     "DISORDERED",
     "LENIENT",
     "TIMED_VERDICTS",
+    "UNDECODABLE",
     "UNTIMED",
     "Acceptance",
     "Address",
@@ -114,7 +115,7 @@ if not TYPE_CHECKING:  # a type checker must see the names above, and no others
         {
             "caret": "CaretMachine CaretStep",
             "drawing": "Drawing Edge Node",
-            "errors": "Diagnostic MopsusError Span TraceError",
+            "errors": "UNDECODABLE Diagnostic MopsusError Span TraceError",
             "fault": "Fault Faults",
             "guarded": "Acceptance Change GuardedMachine",
             "machine": "Families Machine Remark TableMachine",

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+UNDECODABLE = (ValueError, RecursionError)
+"""What decoders of JSON, MessagePack and TOML raise over data that is none, is no text, or is nested too deeply."""
+
 
 @dataclass(frozen=True, slots=True)
 class Span:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from mopsus.model import Verdict
+from mopsus.model import UNDECODABLE, Verdict
 from mopsus.model.text import file_line, position
 from mopsus.report.messages import ReportError
 from mopsus.report.output import Output
@@ -65,7 +65,7 @@ def read_baseline(path: Path) -> list[Accepted]:
             hint="write one from the violations of a run",
             code="REPORT-005",
         ) from error
-    except msgspec.DecodeError as error:
+    except UNDECODABLE as error:
         raise ReportError(
             f"{path} is no baseline: {error}", hint="delete it, and write it anew", code="REPORT-005"
         ) from error

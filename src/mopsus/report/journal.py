@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from mopsus.model import Verdict
+from mopsus.model import UNDECODABLE, Verdict
 from mopsus.report.json import json_verdict
 from mopsus.report.messages import ReportError
 
@@ -59,6 +59,8 @@ class Journal:
 
     def restore(self, data: Mapping[str, Any]) -> None:
         """Go on from `snapshot`: what has been appended since is known."""
+        if not all(type(number) is int for number in data["numbers"].values()):
+            raise ReportError(f"what is known of {self._path} is damaged")
         self._numbers = Counter(data["numbers"])
         self._known = Counter(self._numbers)
         with self._errors():
@@ -66,7 +68,7 @@ class Journal:
                 try:
                     found = json.loads(line)
                     spec, number = str(found["spec"]), int(found["number"])
-                except (ValueError, KeyError, TypeError):
+                except (*UNDECODABLE, KeyError, TypeError, OverflowError):
                     hint = "nothing else may write there; give another file"
                     raise ReportError(f"{self._path} has lines that are no verdicts", hint=hint) from None
                 self._known[spec] = max(self._known[spec], number)

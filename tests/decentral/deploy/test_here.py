@@ -15,14 +15,24 @@ from hypothesis import strategies as st
 from logics.temporal_formulas import formulas
 
 from mopsus.bus import Frame, LocalBus, frame_of
-from mopsus.bus.mail import VERSION, bytes_of
+from mopsus.bus.mail import LOOSE, VERSION, bytes_of
 from mopsus.decentral import DecentralError
 from mopsus.decentral.algorithms.algorithm import Algorithm, Part
 from mopsus.decentral.deploy.client import Client
 from mopsus.decentral.deploy.here import deploy_here
 from mopsus.decentral.deploy.host import Host
-from mopsus.decentral.deploy.journal import Journal, JournalError
-from mopsus.decentral.deploy.messages import Probe, decode_body, subject_of_host
+from mopsus.decentral.deploy.journal import Arrived, Journal, JournalError
+from mopsus.decentral.deploy.messages import (
+    Deploy,
+    Probe,
+    Settings,
+    Status,
+    Stop,
+    decode_body,
+    encode_body,
+    subject_of_host,
+)
+from mopsus.decentral.deploy.run import Run
 from mopsus.decentral.traces import parse_trace
 from mopsus.logics.temporal.syntax import FUTURE
 
@@ -289,6 +299,56 @@ def test_messages_of_another_version_are_refused():
     old, nonsense = asyncio.run(run())
     assert f"'far' has version {VERSION + 1}" in old
     assert "no message" in nonsense
+
+
+def test_a_message_that_is_not_kept_begins_no_run():
+    deployed = encode_body(Deploy("far", "orch", (), (), {}, Settings()))
+
+    async def run():
+        bus, said = LocalBus(), []
+        host = Host("a", bus, None, said.append)
+        await host.join()
+        for number, body in ((LOOSE, deployed), (2, b"nonsense")):
+            await bus.publish(subject_of_host("a"), bytes_of(Frame(VERSION, "0" * 32, "far", number, body, 0)))
+        while not said:
+            await asyncio.sleep(0)
+        for _ in range(20):
+            await asyncio.sleep(0)
+        return said, host._sessions
+
+    said, sessions = asyncio.run(run())
+    assert len(said) == 1
+    assert "no message of a deployment" in said[0]
+    assert not sessions
+
+
+def test_nonsense_that_is_not_kept_does_not_end_a_run():
+    async def run():
+        bus, said, heard = LocalBus(), [], []
+        await bus.follow("far", heard.append)
+        host = Host("a", bus, None, said.append)
+        await host.join()
+        deployed = encode_body(Deploy("far", "orch", (), (), {}, Settings()))
+        probe = encode_body(Probe(7))
+        for number, body in ((1, deployed), (LOOSE, b"nonsense"), (LOOSE, probe)):
+            await bus.publish(subject_of_host("a"), bytes_of(Frame(VERSION, "0" * 32, "far", number, body, 0)))
+        while not any(isinstance(each, Status) for each in map(body_of, heard)):
+            await asyncio.sleep(0)
+        return said
+
+    def body_of(data):
+        body = frame_of(data).body
+        return decode_body(body) if body else None
+
+    (told,) = asyncio.run(asyncio.wait_for(run(), 20))
+    assert "no message of a deployment" in told
+
+
+def test_what_comes_before_a_run_is_deployed_is_no_fault():
+    run = Run("x", "h")
+    run.take(Arrived("far", 1, b"nonsense"))
+    run.take(Arrived("far", 2, encode_body(Stop())))
+    assert run.deployed is None
 
 
 def test_a_journal_that_cannot_be_written(tmp_path, monkeypatch):

@@ -63,8 +63,9 @@ def test_what_is_no_journal(tmp_path):
     path.write_bytes(b"something else entirely")
     with pytest.raises(JournalError, match="is no journal"):
         read_journal(path)
-    path.write_bytes(MAGIC + b"\0\0\0\1\xc1")
-    with pytest.raises(JournalError, match=f"is damaged at byte {len(MAGIC)}"):
-        read_journal(path)
+    for record in (b"\xc1", b"\x82\xa4type\xa9Exhausted\xa9component\xa1\xff"):
+        path.write_bytes(MAGIC + len(record).to_bytes(4, "big") + record)
+        with pytest.raises(JournalError, match=f"is damaged at byte {len(MAGIC)}"):
+            read_journal(path)
     with pytest.raises(JournalError, match="cannot write the journal"):
         Journal(tmp_path / "nowhere" / "run.journal")

@@ -59,6 +59,8 @@ def test_a_system_that_the_specification_does_not_describe(written, tmp_path):
     ("old", "new", "code", "said"),
     [
         ("specification", "specification = ", "DECENTRAL-072", "deployment.toml: .*line 2"),
+        ("lights.toml", "lights\\u0000.toml", "DECENTRAL-072", "null character"),
+        ("limit = 100", f"limit = {'[' * 9999}", "DECENTRAL-072", "deployment.toml"),
         ("algorithm =", "algorism =", "DECENTRAL-072", "algorism"),
         ('"orch"', '"orhc"', "DECENTRAL-084", "there is no 'orhc'"),
         ('"orch"', '"evil.py:Evil"', "DECENTRAL-072", "hosts do not run 'evil.py:Evil' from a file"),

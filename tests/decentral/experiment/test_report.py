@@ -121,3 +121,18 @@ def test_what_cannot_be_reported(store, tmp_path):
             compare(empty)
         with pytest.raises(DecentralError, match="no run is stored"):
             compare(empty, [])
+
+
+def test_runs_may_lack_what_they_are_told_apart_by(tmp_path):
+    with Store(tmp_path / "r.db") as store:
+        for trace, kind in enumerate((2, None, "x", 1.5)):
+            store.write([(RunKey("s", "a", trace, "orch"), {"kind": kind, "verdict": 1})])
+        assert [group[1] for group in compare(store, ("kind",)).groups] == [None, 1.5, 2, "x"]
+
+
+def test_numbers_that_no_run_has_are_refused(tmp_path):
+    with Store(tmp_path / "r.db") as store:
+        store.write([(RunKey("s", "a", trace, "orch"), {"simp_max": 1e308, "verdict": 1}) for trace in range(3)])
+        with pytest.raises(DecentralError, match="values that no run has") as caught:
+            compare(store, ())
+        assert caught.value.code == "DECENTRAL-082"

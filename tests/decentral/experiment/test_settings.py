@@ -126,6 +126,7 @@ def test_results_depend_on_what_changes_them(load):
     [
         ("algorithms = [", 1, "invalid value"),
         (LEAST.replace("runs = 2\n", ""), 2, "missing required field 'runs'"),
+        (f"title = 'a'\n{LEAST}".replace("'a'", '"\\u0000"'), 1, "null character"),
         (LEAST.replace("runs = 2", "runs = 0"), 5, "no trace to run on"),
         (LEAST.replace("runs = 2", "runs = '2'"), 5, "expected 'int'"),
         (LEAST.replace("runs", "rnus"), 5, "unknown key 'rnus'"),
@@ -150,6 +151,12 @@ def test_what_is_wrong_is_said_with_its_place(load, text, line, says):
     assert caught.value.place.line == line
 
 
+def test_a_pattern_of_files_that_is_none(load):
+    with pytest.raises(DecentralError, match=r"\*\*x.toml is no pattern") as caught:
+        assert load(LEAST.replace("s.xml", "**x.toml")).specs
+    assert caught.value.code == "DECENTRAL-083"
+
+
 @pytest.mark.parametrize(
     ("old", "new", "line", "says"),
     [
@@ -159,6 +166,7 @@ def test_what_is_wrong_is_said_with_its_place(load, text, line, says):
         ("run.components=3\n", "", None, "'run.components' is missing"),
         ("algorithms.txt", "none.txt", 11, "cannot read"),
         ("OTHER=", "=", 17, "no 'key = value'"),
+        ("algorithms.txt", "algorithms\0.txt", None, "null character"),
     ],
 )
 def test_properties_that_are_wrong(load, old, new, line, says):

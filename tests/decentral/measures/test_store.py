@@ -149,3 +149,24 @@ def test_what_is_no_database_of_results_is_refused(tmp_path):
     other.close()
     with pytest.raises(DecentralError, match="no database of results"):
         Store(tmp_path / "other.db")
+
+
+def test_a_damaged_database_is_refused_whatever_is_asked(tmp_path):
+    path = tmp_path / "r.db"
+    with Store(path) as store:
+        store.write([(RunKey("s", "a.xml", number, "orch"), {"text": "x" * 200}) for number in range(100)])
+        store.claim("title", {"s": "1"})
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE bench SET alg = CAST(x'ff' AS TEXT) WHERE trace = 3")
+    connection.close()
+    with Store(path) as store, pytest.raises(DecentralError, match=r"cannot use .*UTF-8"):
+        store.finished()
+    whole = path.read_bytes()
+    path.write_bytes(whole[:4096] + b"\xff" * (len(whole) - 4096))
+    with Store(path, must_exist=True) as store:
+        for ask in (store.finished, store.failures, store.types, store.title, lambda: list(store.select(["alg"]))):
+            with pytest.raises(DecentralError, match="malformed") as caught:
+                ask()
+            assert caught.value.code == "DECENTRAL-082"
+        with pytest.raises(DecentralError, match="malformed"):
+            store.claim("title", {"s": "1"})

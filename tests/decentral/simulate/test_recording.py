@@ -47,7 +47,9 @@ def test_what_does_not_fit_together_is_refused(tmp_path, fields, words):
     assert caught.value.code == "DECENTRAL-060"
 
 
-@pytest.mark.parametrize("data", [b"", b"{", b"[]", b"\xff\xfe", b'{"version": 1}', b'{"version": "1"}'])
+@pytest.mark.parametrize(
+    "data", [b"", b"{", b"[]", b"\xff\xfe", b'{"version": 1}', b'{"version": "1"}', b'{"x":' + b"[" * 100_000]
+)
 def test_what_is_no_recording_is_refused(tmp_path, data):
     path = tmp_path / "recording.json"
     path.write_bytes(data)

@@ -121,6 +121,7 @@ def test_messages_made_of_pieces(pair, coded):
         (codec.pieces, [b"a", b"b"], [b"a", b"b"]),
         (codec.lines, [b"a\nb", b"c\r\n", b"d"], ["a", "bc"]),
         (codec.json_lines, [b"1\n[2, 3]\n"], [1, [2, 3]]),
+        (codec.json_lines, [b"[" * 100_000 + b"\n"], ["[" * 100_000]),
         (codec.prefixed(), [struct.pack(">I", 3) + b"a", b"bc" + struct.pack(">I", 0)], [b"abc", b""]),
         (codec.prefixed("<H"), [b"\x01", b"\x00x\x02\x00yz\x01"], [b"x", b"yz"]),
     ],

@@ -193,6 +193,8 @@ def test_json_has_infinities() -> None:
         ('{"event":"recv","subject":"<0.1.0>"}', 2, "a `message`"),
         ('{"event":"recv","subject":"<0.1.0>","message":{"$foo":3}}', 48, "one of $atom"),
         ('{"event":"recv","subject":"<0.1.0>","message":{"$bytes":"?"}}', 48, "cannot have this value"),
+        ('{"event":"recv","subject":"<0.1.0>","message":{"$float":"none"}}', 48, "cannot have this value"),
+        (f'{{"event":"recv","subject":"<0.1.0>","message":{{"$float":{"9" * 400}}}}}', 48, "cannot have this value"),
         (
             '{"event":"fork","subject":"<0.1.0>","child":"<0.2.0>","module":"m","function":"f","arguments":1}',
             83,
@@ -324,12 +326,32 @@ def test_formats_of_logging(format: str, line: str) -> None:
     assert found[0][:4] == recv(Atom("hello"))[:4]
 
 
+def test_a_line_of_logging_at_a_time_that_never_was_is_bad() -> None:
+    lines = LoggingLines("%(levelname)s %(asctime)s %(message)s")
+    with pytest.raises(BadLineError, match="no such time") as caught:
+        lines.parse_line("INFO 2026-02-30 06:08:12 recv(<0.2.0>,hello)")
+    assert caught.value.offset == 5
+
+
+def test_the_place_in_a_line_of_json_counts_characters() -> None:
+    line = '{"event":"é€é","subject":x}'
+    with pytest.raises(BadLineError) as caught:
+        jsonl.parse_line(line)
+    assert caught.value.offset == line.index("x")
+
+
 def test_a_line_that_fits_nearly_costs_no_more() -> None:
     lines = LoggingLines("%(name)s %(levelname)s %(threadName)s [%(processName)s] %(message)s")
     start = time.perf_counter()
     assert lines.parse_line("a " * 50_000) is None
     assert lines.parse_line(" " * 100_000) is None
     assert time.perf_counter() - start < 5
+
+
+def test_fields_of_a_format_may_be_called_anything() -> None:
+    found = LoggingLines("%(1)s %(é)s %(message)s").parse_line("a b recv(<0.2.0>,hello)")
+    assert found is not None
+    assert found[0][:4] == recv(Atom("hello"))[:4]
 
 
 def test_a_format_string_needs_a_message() -> None:

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from mopsus.interactive.dap.arguments import Arguments, RequestError
 from mopsus.interactive.dap.channel import Channel
 from mopsus.interactive.dap.conditions import LogMessage, hits
+from mopsus.interactive.dap.memory import read_memory
+from mopsus.interactive.dap.shapes import wanted_points
 from mopsus.interactive.dap.wire import Wire
 from mopsus.interactive.debugger import DebuggerError
 
@@ -55,6 +57,7 @@ def test_a_channel_keeps_messages_apart(messages):
         (b"Content-Type: y\r\n\r\n{}", "no Content-Length"),
         (b"Content-Length: 1\r\n\r\n{", "no JSON"),
         (b"Content-Length: 2\r\n\r\n[]", "no object"),
+        (b"Content-Length: 9999\r\n\r\n" + b"[" * 9999, "no JSON"),
     ],
 )
 def test_what_is_no_message_is_said_to_be_none(data, why):
@@ -96,7 +99,7 @@ def test_which_hits_count(sign, given_number, arrival, space):
     assert hits(f"{sign}{space}{given_number}")(arrival) == COMPARED[sign](arrival, given_number)
 
 
-@pytest.mark.parametrize("text", ["", "x", "% 0", "5 5", "-1", "=> 5", "1.5"])
+@pytest.mark.parametrize("text", ["", "x", "% 0", "5 5", "-1", "=> 5", "1.5", "9" * 5000])
 def test_which_hits_count_must_be_said_clearly(text):
     with pytest.raises(DebuggerError, match="does not say which hits count"):
         hits(text)
@@ -131,3 +134,17 @@ def test_arguments_of_the_wrong_kind_are_told_with_their_place():
         given_.texts("g")
     with pytest.raises(RequestError, match="the arguments must be an object"):
         Arguments([])
+
+
+@pytest.mark.parametrize("number", [-1, 2**31, 10**30])
+def test_counts_and_places_are_bounded(number):
+    with pytest.raises(RequestError, match=r"`startFrame` must be a number from 0 to 2147483647"):
+        Arguments({"startFrame": number}).maybe_count("startFrame")
+    with pytest.raises(RequestError, match=r"`breakpoints\[0\]\.line` must be a number from 0"):
+        wanted_points(Arguments({"breakpoints": [{"line": number}]}))
+
+
+@pytest.mark.parametrize("reference", ["-1", hex(1 << 64), "x", "9" * 5000])
+def test_addresses_are_bounded(reference):
+    with pytest.raises(RequestError):
+        read_memory(Arguments({"memoryReference": reference, "count": 1}), None)

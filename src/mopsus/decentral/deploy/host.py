@@ -130,11 +130,20 @@ class Session:
             if frame.number != LOOSE and mail.is_new(frame.number):
                 found[frame.sender, frame.number] = Arrived(frame.sender, frame.number, frame.body)
             elif frame.number == LOOSE and frame.body:
-                match decode_body(frame.body):
-                    case Probe(number):
-                        self._probe = number
-                        self._heard = now
+                self._hear(frame.body)
         return list(found.values())
+
+    def _hear(self, body: bytes) -> None:
+        """A message that is not kept, and with which a run does not stand or fall."""
+        try:
+            message = decode_body(body)
+        except BusError as error:
+            self._say(error.message)
+            return
+        match message:
+            case Probe(number):
+                self._probe = number
+                self._heard = self._clock.now
 
     def _begin(self) -> None:
         """Observe the components, once the run has started."""
@@ -270,7 +279,7 @@ class Host:
     def _begin(self, frame: Frame) -> None:
         """A first message of a run; or a later one of a run that this host has lost."""
         match decode_body(frame.body):
-            case Deploy():
+            case Deploy() if frame.number != LOOSE:
                 journal = None if self._journals is None else Journal(self._journals / (frame.session + JOURNAL))
                 self._open(Run(frame.session, self.name), frame.sender, journal).receive(frame)
             case Probe(number):

@@ -15,6 +15,7 @@ from typing import TypeAlias
 import msgspec
 
 from mopsus.decentral.errors import DecentralError
+from mopsus.model import UNDECODABLE
 
 MAGIC = b"mopsus journal 1\n"
 
@@ -112,7 +113,7 @@ def _read(data: bytes, path: Path) -> tuple[list[Record], int]:
     while (end := at + 4 + int.from_bytes(data[at : at + 4], "big")) <= len(data) and at < len(data):
         try:
             records.append(_decoder.decode(data[at + 4 : end]))
-        except msgspec.MsgspecError as error:
+        except UNDECODABLE as error:
             raise JournalError(f"{path} is damaged at byte {at}: {error}") from None
         at = end
     return records, at

@@ -8,6 +8,7 @@ import msgspec
 
 from mopsus.bus import BusError, subject_of
 from mopsus.decentral.algorithms.algorithm import Part
+from mopsus.model import UNDECODABLE
 
 Seconds: TypeAlias = Annotated[float, msgspec.Meta(gt=0)]
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
@@ -186,7 +187,7 @@ def decode_body(data: bytes) -> Body:
     """The message in a frame. `BusError` if it is none."""
     try:
         return _decoder.decode(data)
-    except (msgspec.MsgspecError, ValueError) as error:  # an automaton may be none
+    except UNDECODABLE as error:  # also an automaton that is none
         raise BusError(f"what came is no message of a deployment: {error}", code="BUS-004") from None
 
 

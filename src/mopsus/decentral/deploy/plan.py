@@ -27,9 +27,11 @@ from mopsus.decentral.deploy.messages import Placed, Settings
 from mopsus.decentral.deploy.run import installed
 from mopsus.decentral.errors import DecentralError
 from mopsus.decentral.load import load_specification
+from mopsus.decentral.load.tables import has_null
 from mopsus.decentral.peripheries import source_of
 from mopsus.decentral.system import System
 from mopsus.logics.text import suggestion
+from mopsus.model import UNDECODABLE
 
 
 class PlanError(DecentralError):
@@ -62,10 +64,13 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def read_plan(path: Path) -> Deployment:
     """The deployment in a file, set up. `DecentralError` if the file, or what it refers to, is wrong."""
     try:
-        plan = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), Plan)
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        if has_null(content):
+            raise PlanError(f"{path}: a text has a null character")
+        plan = msgspec.convert(content, Plan)
     except OSError as error:
         raise PlanError(f"cannot read {path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
+    except UNDECODABLE as error:
         raise PlanError(f"{path}: {error}") from None
     loaded = load_specification(path.parent / plan.specification)
     system = _system(plan, loaded.system, path)

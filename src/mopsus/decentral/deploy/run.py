@@ -119,7 +119,7 @@ class Run:
 
     def _read(self, message: Body) -> None:
         match message:
-            case Deploy():
+            case Deploy() if self.deployed is None:
                 self._deploy(message)
             case Start():
                 self.started = True
@@ -221,9 +221,9 @@ class Run:
             self._tell(failed)
 
     def _tell(self, message: Body) -> None:
-        """Say something to the client."""
-        assert self.deployed is not None
-        self.office.to(self.deployed.client).write(encode_body(message))
+        """Say something to the client, if there is one yet."""
+        if self.deployed is not None:
+            self.office.to(self.deployed.client).write(encode_body(message))
 
 
 def _reasons(running: Running) -> Iterator[tuple[int, str, bool]]:

@@ -62,6 +62,8 @@ class _Reader:
             text = data.decode("utf-8")
         except UnicodeDecodeError:
             raise DecentralError(f"{path} is not UTF-8", code="DECENTRAL-080") from None
+        if "\0" in text:
+            raise DecentralError(f"{path} has a null character", code="DECENTRAL-080")
         self._lines = text.splitlines()
         self._given = self._parse()
 

@@ -133,7 +133,12 @@ class Experiment:
             if Path(given).suffix not in SPEC_SUFFIXES:
                 yield from self._listed(given)
                 continue
-            found = sorted(self.folder.glob(given), key=_natural) if not Path(given).is_absolute() else [Path(given)]
+            try:
+                found = (
+                    sorted(self.folder.glob(given), key=_natural) if not Path(given).is_absolute() else [Path(given)]
+                )
+            except ValueError as error:
+                raise DecentralError(f"{given} is no pattern of files: {error}", code="DECENTRAL-083") from None
             if not found:
                 raise DecentralError(f"there are no specifications {given}", code="DECENTRAL-083")
             yield from (_relative(path, self.folder) for path in found)

@@ -12,12 +12,21 @@ import msgspec
 from mopsus.decentral.errors import DecentralError
 from mopsus.decentral.load.places import Places
 from mopsus.logics.text import suggestion
-from mopsus.model import Span
+from mopsus.model import UNDECODABLE, Span
 
 _FAULT = re.compile(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", re.DOTALL)
 _NUMBER = re.compile(r"\[(\d+)\]")
 
 Struct = TypeVar("Struct", bound=msgspec.Struct)
+
+
+def has_null(content: object) -> bool:
+    """Is there a null character in any text of this? No name of a file may have one, and nothing else needs it."""
+    if isinstance(content, dict):
+        return any(has_null(key) or has_null(value) for key, value in content.items())
+    if isinstance(content, list):
+        return any(map(has_null, content))
+    return isinstance(content, str) and "\0" in content
 
 
 class Tables:
@@ -35,8 +44,10 @@ class Tables:
         self.places = Places(text, str(path))
         try:
             self.content = tomllib.loads(text)
-        except (tomllib.TOMLDecodeError, RecursionError) as error:
+        except UNDECODABLE as error:
             raise self._fault(str(error)) from None
+        if has_null(self.content):
+            raise self.places.key().error("a text has a null character", code=malformed)
 
     def convert(self, given: object, kind: type[Struct], *path: str) -> Struct:
         """What stands at a path as a struct; `DecentralError` where it does not fit."""

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import groupby
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from mopsus.decentral.errors import DecentralError
 from mopsus.decentral.measures.points import Value
@@ -64,7 +64,7 @@ class Store:
 
     def close(self) -> None:
         """Let go of the file, which then holds everything."""
-        with suppress(sqlite3.OperationalError):  # others may still use it, and see to that when they are done
+        with suppress(sqlite3.Error):  # others may still use it, and see to that when they are done
             self._connection.execute("PRAGMA busy_timeout = 0")
             self._connection.execute("PRAGMA journal_mode = DELETE")
         self._connection.close()
@@ -80,7 +80,7 @@ class Store:
 
     def columns(self) -> list[str]:
         """The names of all columns, in order of appearance."""
-        return [str(row[1]) for row in self._connection.execute(f"PRAGMA table_info({BENCH})")]
+        return [str(row[1]) for row in self._rows(f"PRAGMA table_info({BENCH})")]
 
     def write(self, rows: Sequence[Row], failures: Sequence[Failure] = ()) -> None:
         """Add runs and failures, all or none. A run that failed before has succeeded now."""
@@ -105,22 +105,22 @@ class Store:
 
     def finished(self) -> set[RunKey]:
         """The runs that have a row."""
-        return set(map(RunKey._make, self._connection.execute(f"SELECT {_names(RunKey._fields)} FROM {BENCH}")))
+        return set(map(RunKey._make, self._rows(f"SELECT {_names(RunKey._fields)} FROM {BENCH}")))
 
     def failures(self) -> list[Failure]:
         """The runs that failed and have not succeeded since."""
-        rows = self._connection.execute(f"SELECT * FROM failed ORDER BY {_names(RunKey._fields)}")
+        rows = self._rows(f"SELECT * FROM failed ORDER BY {_names(RunKey._fields)}")
         return [Failure(RunKey._make(row[:-1]), row[-1]) for row in rows]
 
     def select(self, columns: Sequence[str]) -> Iterator[tuple[Value, ...]]:
         """These columns of all runs, ordered by algorithm, then as they were written."""
-        return self._connection.execute(f"SELECT {_names(columns)} FROM {BENCH} ORDER BY alg, rowid")
+        return self._rows(f"SELECT {_names(columns)} FROM {BENCH} ORDER BY alg, rowid")
 
     def types(self) -> dict[str, set[str]]:
         """The types of what stands in each column, without `null`."""
         found = {}
         for column in self.columns():
-            rows = self._connection.execute(f"SELECT DISTINCT typeof({_name(column)}) FROM {BENCH}")
+            rows = self._rows(f"SELECT DISTINCT typeof({_name(column)}) FROM {BENCH}")
             found[column] = {str(kind) for (kind,) in rows} - {"null"}
         return found
 
@@ -134,7 +134,7 @@ class Store:
             self._lock.close()
             self._lock = None
             raise DecentralError(f"another process is writing results to {self._path}", code="DECENTRAL-082") from None
-        before = dict(self._connection.execute("SELECT series, identity FROM experiment").fetchall())
+        before = dict(self._rows("SELECT series, identity FROM experiment"))
         for series, identity in identities.items():
             if before.get(series, identity) != identity:
                 raise DecentralError(
@@ -149,7 +149,7 @@ class Store:
 
     def title(self) -> str:
         """What the experiment is called."""
-        row = self._connection.execute("SELECT title FROM experiment ORDER BY rowid DESC").fetchone()
+        row = next(self._rows("SELECT title FROM experiment ORDER BY rowid DESC LIMIT 1"), None)
         return self._path.stem if row is None else str(row[0])
 
     def _create(self) -> None:
@@ -178,7 +178,14 @@ class Store:
                 [(*run, *measured.values()) for run, measured in alike],
             )
 
-    def _refused(self, error: sqlite3.Error) -> DecentralError:
+    def _rows(self, query: str) -> Iterator[Any]:
+        """What a query gives; `DecentralError` if the database is damaged."""
+        try:
+            yield from self._connection.execute(query)
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            raise self._refused(error) from error
+
+    def _refused(self, error: Exception) -> DecentralError:
         return DecentralError(f"cannot use {self._path} for results: {error}", code="DECENTRAL-082")
 
 

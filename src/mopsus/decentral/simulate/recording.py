@@ -12,6 +12,7 @@ import msgspec
 
 from mopsus.decentral.automaton import Automaton
 from mopsus.decentral.errors import DecentralError
+from mopsus.model import UNDECODABLE
 
 VERSION = 1
 """Of the file; another one is refused."""
@@ -140,7 +141,7 @@ def load_recording(path: Path) -> Recording:
                 hint="record the run anew",
             )
         recording = msgspec.json.decode(data, type=Recording)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except UNDECODABLE as error:
         raise RecordingError(
             f"{path} is not a recording: {error}", hint="mopsus simulate run --record writes one"
         ) from None

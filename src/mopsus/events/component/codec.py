@@ -11,6 +11,8 @@ import struct
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
+from mopsus.model import UNDECODABLE
+
 Decoder: TypeAlias = "Callable[[bytes], Iterable[Any]]"
 Codec: TypeAlias = "Callable[[], Decoder]"
 
@@ -81,5 +83,5 @@ def prefixed(length: str = ">I") -> Codec:
 def _parsed(line: str) -> object:
     try:
         return json.loads(line)
-    except ValueError:
+    except UNDECODABLE:
         return line

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from mopsus.model import Diagnostic, MopsusError, TraceError
+from mopsus.model import UNDECODABLE, Diagnostic, MopsusError, TraceError
 from mopsus.whole import WholeFile
 
 VERSION = 1
@@ -109,14 +109,15 @@ class Keeper:
             raise self._refusal(f"the state cannot be read: {error.strerror or error}") from None
         heading, _, body = data.partition(b"\n")
         if heading + b"\n" != _heading(body):
-            ours = heading.startswith(f"mopsus watch {VERSION} ".encode())
-            what = "damaged" if ours else "of another version, or no state at all"
-            raise self._refusal(f"the state is {what}")
+            if heading.startswith(f"mopsus watch {VERSION} ".encode()):
+                raise self._refusal("the state is damaged")
+            raise self._refusal("this is no state, or one of another version")
         try:
             kept = json.loads(body)
-        except (ValueError, RecursionError):
+        except UNDECODABLE:
             raise self._refusal("the state is damaged") from None
-        if not isinstance(kept, dict) or not isinstance(about := kept.get("about"), dict):
+        about = kept.get("about") if isinstance(kept, dict) else None
+        if not isinstance(about, dict):
             raise self._refusal("the state is damaged")
         for key, value in self._about.items():
             if about.get(key) != value:

@@ -14,7 +14,7 @@ from typing import Any
 
 from mopsus.events.trace.columns import ColumnType, convert_value, infer_from_cells, infer_from_values, parse_cell
 from mopsus.events.trace.needs import EVENT, ColumnTypes, Needs
-from mopsus.model import Scalar
+from mopsus.model import UNDECODABLE, Scalar
 
 _QUOTED_FIELD = re.compile(rb'"((?:[^"]+|"")*+)"([^,\r\n]*)')
 _PLAIN_FIELD = re.compile(rb"[^,\r\n]*")
@@ -224,7 +224,7 @@ def json_samples(block: bytes, layout: JsonLayout, columns: Iterable[str]) -> di
     for line in block.split(b"\n"):
         try:
             row = layout.decode(line)
-        except (ValueError, RecursionError):
+        except UNDECODABLE:
             continue
         for name, position in wanted:
             values[name].append(row[position])
@@ -242,7 +242,7 @@ def parse_jsonl(block: bytes, layout: JsonLayout, types: ColumnTypes, *, stop: b
             row = layout.decode(line)
         except UnicodeDecodeError:
             builder.reject("not UTF-8 text", hint="convert the file to UTF-8")
-        except (ValueError, RecursionError) as error:
+        except UNDECODABLE as error:
             builder.reject(f"not a JSON object on one line: {error}")
         else:
             builder.add({name: (value, type) for (name, type), value in zip(columns, row, strict=True)}, convert_value)

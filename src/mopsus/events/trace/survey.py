@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from mopsus.events.trace.needs import EVENT, OPTIONAL, Needs
 from mopsus.events.trace.rules import EventRule, rules_of
-from mopsus.model import Spec, Unseen
+from mopsus.model import UNDECODABLE, Spec, Unseen
 from mopsus.spec.diagnostics import suggest
 
 SHOWN = 12
@@ -129,6 +129,6 @@ def _spellings(column: str) -> list[list[bytes]]:
 def _keys(block: bytes) -> list[str]:
     try:
         found = json.loads(block.lstrip().partition(b"\n")[0])
-    except (ValueError, RecursionError):
+    except UNDECODABLE:
         return []
     return list(found) if isinstance(found, dict) else []

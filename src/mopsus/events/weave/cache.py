@@ -12,6 +12,7 @@ import hashlib
 import marshal
 import sys
 from pathlib import Path
+from types import CodeType
 
 from mopsus.events.weave.sites import NOTHING, Place, Rewritten
 from mopsus.kept import KeptFolder
@@ -30,10 +31,16 @@ class CodeCache:
         if data is None:
             return NOTHING if self._kept.linked(name) == _stamp(mtime, size) else None
         try:
-            stamp, places, code, original = marshal.loads(data)
-        except (ValueError, EOFError, TypeError):
+            stamp, given, code, original = marshal.loads(data)
+            places = tuple(map(Place._make, given))
+        except (EOFError, RecursionError, TypeError, ValueError):
             return None
-        return Rewritten(tuple(map(Place._make, places)), code, original) if stamp == _stamp(mtime, size) else None
+        texts = [text for place in places for text in place]
+        if stamp != _stamp(mtime, size) or not all(isinstance(text, str) for text in texts):
+            return None
+        if not isinstance(code, CodeType) or not isinstance(original, bytes):
+            return None
+        return Rewritten(places, code, original)
 
     def store(self, path: str, plan: str, mtime: int, size: int, made: Rewritten) -> None:
         """Keep code that has not been bound, unless Python was told to keep none."""

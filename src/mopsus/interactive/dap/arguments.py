@@ -9,6 +9,9 @@ from mopsus.interactive.debugger import DebuggerError
 
 T = TypeVar("T")
 
+_MOST = 2**31 - 1
+"""The largest number that the protocol has room for."""
+
 _NAMES: dict[type, str] = {int: "a number", str: "a text", bool: "true or false", list: "a list", dict: "an object"}
 
 
@@ -35,6 +38,13 @@ class Arguments:
 
     def maybe_number(self, name: str) -> int | None:
         return self._maybe(name, int)
+
+    def maybe_count(self, name: str) -> int | None:
+        """A number of things, or of the place of one."""
+        found = self.maybe_number(name)
+        if found is not None and not 0 <= found <= _MOST:
+            raise RequestError(f"`{self._path(name)}` must be a number from 0 to {_MOST}")
+        return found
 
     def maybe_text(self, name: str) -> str | None:
         return self._maybe(name, str) or None

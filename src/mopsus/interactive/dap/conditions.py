@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from mopsus.interactive.debugger import DebuggerError
 
-_HITS = re.compile(r"\s*+(==|=|>=|>|<=|<|%)?+\s*+(\d+)\s*")
+_HITS = re.compile(r"\s*+(==|=|>=|>|<=|<|%)?+\s*+(\d{1,18})\s*")
 _COMPARED: dict[str | None, Callable[[int, int], bool]] = {
     None: operator.ge,
     "=": operator.eq,

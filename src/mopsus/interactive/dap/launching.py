@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from mopsus.interactive.dap.arguments import Arguments, RequestError
 from mopsus.interactive.follow import Follow
@@ -93,8 +92,8 @@ def _program(arguments: Arguments, folder: str) -> tuple[str, ...]:
         raise RequestError("one of `program` and `module` must be given", hint="see the page on editors")
     if module is not None:
         return ("-m", module, *given)
-    path = Path(folder, program or "").expanduser()
-    return (str(path) if path.exists() else program or "", *given)
+    path = os.path.join(folder, os.path.expanduser(program or ""))
+    return (path if os.path.exists(path) else program or "", *given)
 
 
 def _process(arguments: Arguments) -> int:
@@ -131,10 +130,10 @@ def _watched(given: object, folder: str, arguments: Arguments, at: int) -> Watch
 def _file(text: str | None, folder: str, place: str) -> str | None:
     if text is None:
         return None
-    path = Path(folder, text).expanduser()
-    if not path.is_file():
+    path = os.path.join(folder, os.path.expanduser(text))
+    if not os.path.isfile(path):  # a `Path` would raise an error over names that no file can have
         raise RequestError(f"`{place}`: there is no file {path}")
-    return str(path)
+    return path
 
 
 def _environment(arguments: Arguments) -> dict[str, str | None]:

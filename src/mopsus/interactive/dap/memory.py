@@ -10,6 +10,8 @@ from mopsus.interactive.debugger import Debugger, DebuggerError
 
 _PAGE = 4096
 _MOST = 1 << 20
+_END = 1 << 64
+"""No address is so large."""
 
 
 def read_memory(arguments: Arguments, debugger: Debugger) -> Message:
@@ -19,9 +21,9 @@ def read_memory(arguments: Arguments, debugger: Debugger) -> Message:
         start = int(reference, 0) + (arguments.maybe_number("offset") or 0)
     except ValueError as error:
         raise RequestError(f"`memoryReference`: {reference} is no address") from error
-    if start < 0 or not 0 <= length <= _MOST:
+    if not 0 <= start < _END or not 0 <= length <= _MOST:
         raise RequestError(f"there are no {length} bytes at {start}", hint=f"ask for {_MOST} at most")
-    data, end = b"", start + length
+    data, end = b"", min(start + length, _END)
     while (at := start + len(data)) < end:
         try:
             data += debugger.get_memory(at, min(end, at - at % _PAGE + _PAGE) - at)

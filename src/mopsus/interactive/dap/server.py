@@ -248,7 +248,7 @@ class Server:
         return {"threads": [{"id": each.number, "name": each.name} for each in self._threads]}
 
     def _stack_trace(self, arguments: Arguments) -> Message:
-        start, most = arguments.maybe_number("startFrame") or 0, arguments.maybe_number("levels") or None
+        start, most = arguments.maybe_count("startFrame") or 0, arguments.maybe_count("levels") or None
         frames, total = self._bench.stack(arguments.number("threadId"), start, most)
         body: Message = {"stackFrames": [self._shown_frame(each) for each in frames]}
         return body | ({"totalFrames": total} if total is not None else {})
@@ -292,7 +292,7 @@ class Server:
     def _variables(self, arguments: Arguments) -> Message:
         inside = self._inside_of(arguments)
         kind = arguments.maybe_text("filter")
-        start, most = arguments.maybe_number("start") or 0, arguments.maybe_number("count") or None
+        start, most = arguments.maybe_count("start") or 0, arguments.maybe_count("count") or None
         found: list[Variable] = []
         if kind != "indexed":
             found += inside.members()

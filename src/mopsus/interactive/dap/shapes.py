@@ -14,7 +14,7 @@ def wanted_points(arguments: Arguments, *, data: bool = False) -> list[Wanted]:
     """Breakpoints that an editor asks for: at data, or anywhere else."""
     return [
         Wanted(
-            each.maybe_number("line") or 0,
+            each.maybe_count("line") or 0,
             each.maybe_text("name") or "",
             each.text("dataId") if data else "",
             _access(each) if data else "",

@@ -10,6 +10,7 @@ from typing import IO
 
 from mopsus.interactive.dap.arguments import RequestError
 from mopsus.interactive.dap.channel import Message
+from mopsus.model import UNDECODABLE
 
 _HEADER = b"content-length"
 _MOST = 64 * 1024 * 1024
@@ -35,7 +36,7 @@ class Wire:
             return None
         try:
             message = json.loads(data)
-        except ValueError as error:
+        except UNDECODABLE as error:
             raise RequestError(f"a message is no JSON: {error}") from error
         if not isinstance(message, dict):
             raise RequestError("a message is no object")

@@ -95,7 +95,15 @@ class Comparison:
 
 
 def compare(store: Store, by: Sequence[str] = ("comps",)) -> Comparison:
-    """Compare the algorithms of an experiment. `DecentralError` if there are no runs, or no such columns."""
+    """Compare the algorithms of an experiment. `DecentralError` if there are no runs, or no such columns, or values
+    that no run has."""
+    try:
+        return _compare(store, by)
+    except (ArithmeticError, TypeError) as error:
+        raise DecentralError(f"the results have values that no run has: {error}", code="DECENTRAL-082") from error
+
+
+def _compare(store: Store, by: Sequence[str]) -> Comparison:
     columns = store.columns()
     for column in by:
         if column not in columns:
@@ -153,7 +161,7 @@ def _verdicts(store: Store, by: Sequence[str]) -> tuple[dict[Group, Verdicts], i
     return counted, sum(len(verdicts) > 1 for verdicts in known.values())
 
 
-def _order(group: Group) -> tuple[int, tuple[tuple[bool, Value], ...]]:
+def _order(group: Group) -> tuple[int, tuple[tuple[bool, bool, Value], ...]]:
     algorithm = group[0]
     place = ALGORITHMS.index(algorithm) if algorithm in ALGORITHMS else len(ALGORITHMS)
-    return place, tuple((isinstance(each, str), each if each is not None else "") for each in group)
+    return place, tuple((each is not None, isinstance(each, str), each if each is not None else 0) for each in group)

@@ -19,6 +19,7 @@ import msgspec
 
 from mopsus.events.component.log.messages import BadLineError, UnwritableError
 from mopsus.events.component.occurrence import Function, Kind, Occurrence
+from mopsus.model import UNDECODABLE
 from mopsus.model.term import Atom, Pid, Reference, String
 
 OTHERS: Final = {Kind.FORK: "child", Kind.INIT: "parent", Kind.SEND: "receiver"}
@@ -37,9 +38,11 @@ def parse_line(line: str, *, time: float | None = None, location: str | None = N
         return None
     try:
         row = msgspec.json.decode(line)
-    except (ValueError, RecursionError) as error:
+    except UNDECODABLE as error:
         at = re.search(r"\(byte (\d+)\)", str(error))
-        raise BadLineError(f"expected a JSON object on one line: {error}", int(at[1]) if at else 0) from None
+        before = line.encode()[: int(at[1])] if at else b""
+        message = f"expected a JSON object on one line: {error}"
+        raise BadLineError(message, len(before.decode("utf-8", "ignore"))) from None
     if not isinstance(row, dict):
         raise BadLineError("expected a JSON object, `{…}`", 0)
     try:
@@ -133,7 +136,7 @@ def decode_value(value: object, key: str = "", depth: int = 0) -> object:
         raise _WrongError(f"expected one of {', '.join(_MARKED)} as the only key", mark)
     try:
         return decode(value[mark], key, depth + 1)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, KeyError, OverflowError):
         raise _WrongError(f"`{mark}` cannot have this value", mark) from None
 
 

@@ -54,21 +54,25 @@ class LoggingLines:
         found = self._pattern.fullmatch(line)
         if found is None:
             return None
-        message = found["message"]
+        message, time = found["message"], _time(found, time)
         parse = jsonl.parse_line if message.lstrip().startswith("{") else text.parse_line
         try:
-            return parse(message, time=_time(found.groupdict(), time), location=location)
+            return parse(message, time=time, location=location)
         except BadLineError as error:
             raise BadLineError(error.message, error.offset + found.start("message")) from None
 
 
-def _time(found: dict[str, str | None], default: float | None) -> float | None:
-    created, asctime = found.get("created"), found.get("asctime")
+def _time(found: re.Match[str], default: float | None) -> float | None:
+    fields = found.groupdict()
+    created, asctime = fields.get("created"), fields.get("asctime")
     if created is not None:
         return float(created)
-    if asctime is not None:
+    if asctime is None:
+        return default
+    try:
         return datetime.fromisoformat(asctime.replace(",", ".")).timestamp()
-    return default
+    except (ValueError, OverflowError):
+        raise BadLineError("there is no such time", found.start("asctime")) from None
 
 
 def _pattern_of(format: str) -> re.Pattern[str]:
@@ -88,7 +92,7 @@ def _pattern_of(format: str) -> re.Pattern[str]:
 
 def _group(name: str, letter: str, known: set[str]) -> str:
     shape = _SHAPES.get(name) or (_NUMBER if letter in "dif" else _WORD)
-    if name in known:
+    if name in known or not name.isidentifier():  # a pattern can only have a name once, and no number
         return f"(?:{shape})"
     known.add(name)
     return f"(?P<{name}>{shape})"
