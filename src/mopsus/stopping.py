@@ -12,11 +12,12 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
+T = TypeVar("T")
 Handle: TypeAlias = Callable[[int, FrameType | None], object]
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -102,6 +103,22 @@ class Stopping:
             yield
         finally:
             self._tell = before
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run an event loop until the work is done. A signal cancels the work: raised in any other task of the loop, it
+        would be an error of that task."""
+        import asyncio
+
+        async def cancelled_by_signals() -> T:
+            loop, task = asyncio.get_running_loop(), asyncio.current_task()
+            assert task is not None
+            with self.telling(lambda number: loop.call_soon_threadsafe(task.cancel)):
+                return await work
+
+        try:
+            return asyncio.run(cancelled_by_signals())
+        except asyncio.CancelledError:
+            raise Stopped from None
 
     @contextmanager
     def _mode(self, *, deferring: bool) -> Iterator[None]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
 from pathlib import Path
@@ -13,6 +12,7 @@ import typer
 from mopsus.cli.options import Json
 from mopsus.cli.simulate.options import BusAddress
 from mopsus.report.summary import VIOLATED
+from mopsus.stopping import STOPPING
 
 SHOWN = 10
 """How many observations that are missing are listed for people."""
@@ -36,7 +36,7 @@ def deploy(
     from mopsus.decentral.automaton import VERDICT_NAMES
     from mopsus.decentral.deploy.plan import read_plan
 
-    outcome = asyncio.run(_run(read_plan(file), bus))
+    outcome = STOPPING.run(_run(read_plan(file), bus))
     if json:
         import msgspec
 

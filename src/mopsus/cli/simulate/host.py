@@ -35,7 +35,7 @@ def host(
     if journal is not None:
         journal.mkdir(parents=True, exist_ok=True)
     STOPPING.expected = True
-    asyncio.run(_serve(name, bus, journal))
+    STOPPING.run(_serve(name, bus, journal))
     return 0
 
 
@@ -46,12 +46,9 @@ async def _serve(name: str, address: str, journal: Path | None) -> None:
     bus = await NatsBus.connect(address, os.environ.get("MOPSUS_TOKEN"))
     host = Host(name, bus, journal, _say)
     await host.join()
-    serving = asyncio.ensure_future(host.serve())
-    loop = asyncio.get_running_loop()
-    with STOPPING.telling(lambda number: loop.call_soon_threadsafe(serving.cancel)):
-        _say(f"host '{name}' is ready")
-        with contextlib.suppress(asyncio.CancelledError):
-            await serving
+    _say(f"host '{name}' is ready")
+    with contextlib.suppress(asyncio.CancelledError):
+        await host.serve()
     await bus.close()
     _say(f"sent {bus.sent_messages} messages of {bus.sent_bytes} bytes")
 
