@@ -91,13 +91,11 @@ def watch_session(
     """Watch a program that runs already, until it ends or until somebody says that it is enough."""
     started = time.perf_counter()
     sidecars = start_sidecars(session, reporting, terms)
-    interrupted = False
     with STOPPING.deferred():
         try:
             with STOPPING.interruptible():
                 _relay(sidecars, reporting, on_verdict, session, None)
-        except KeyboardInterrupt:
-            interrupted = True
+        except KeyboardInterrupt:  # which is how this is meant to end
             STOPPING.heed()
             _dismiss(session)
             _relay(sidecars, reporting, on_verdict, session, None)
@@ -110,7 +108,7 @@ def watch_session(
         status=0,
         sidecars=sidecars,
         elapsed_s=time.perf_counter() - started,
-        interrupted=interrupted,
+        interrupted=False,
     )
 
 

@@ -6,6 +6,7 @@ import secrets
 import socket
 from collections.abc import Callable
 
+from mopsus.stopping import STOPPING
 from mopsus.ui.guard import PARAMETER, TAKE_TOKEN, Guard
 from mopsus.ui.messages import PageError
 
@@ -47,8 +48,13 @@ def serve(page: Callable[[], None], *, title: str, port: int = 0, ready: Callabl
 
     # A browser keeps its connection open, for which nobody wants to wait.
     settings = uvicorn.Config(guarded, log_level="warning", timeout_graceful_shutdown=1)
-    with door:
-        Server(settings).run([door])
+    server = Server(settings)
+
+    def leave(number: int) -> None:  # uvicorn knows not all of our signals
+        server.should_exit = True
+
+    with door, STOPPING.telling(leave):
+        server.run([door])
 
 
 def _bound(port: int) -> socket.socket:

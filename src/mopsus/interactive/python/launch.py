@@ -12,17 +12,28 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 
 from mopsus.interactive.backends import Backend, is_python
 from mopsus.interactive.debugger import DebuggerError
-from mopsus.interactive.outcome import Outcome
+from mopsus.interactive.outcome import INTERRUPTION, Outcome, Stop
 from mopsus.interactive.python.processes import LIVE, copies
 from mopsus.interactive.setup import Setup
+from mopsus.stopping import STOPPING
 
 _SET_CHILD_SUBREAPER = 36
-_START = "import sys; from mopsus.interactive.python.start import main; sys.exit(main())"
+_LOOK_S = 0.05
+_HEARD_S, _HEED_S = 0.3, 0.5
+"""How long a program that was told to end may take to hear that, and to do so."""
+# Until the program begins, Ctrl-C ends the process without a word.
+_START = (
+    "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); "
+    "from mopsus.interactive.python.start import main; sys.exit(main())"
+)
 
 
 def run(setup: Setup) -> Outcome:
@@ -35,33 +46,87 @@ def run(setup: Setup) -> Outcome:
         inside = Path(folder, "outcome.json")
         file.write_text(replace(setup, outcome=str(inside)).to_json())
         ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-        before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the program's, or the prompt's
+        interrupts = nullcontext() if setup.batch else _leaving_interrupts()
         try:
             words = [sys.executable, "-c", _START, str(file)]
             lines = () if setup.channel is None else (setup.channel,)
-            child = subprocess.Popen(words, preexec_fn=_take_interrupts, pass_fds=lines)
-            status = _wait(child, folder)
+            with interrupts, STOPPING.telling(lambda number: STOPPING.heed()):
+                child = subprocess.Popen(words, preexec_fn=_take_interrupts, pass_fds=lines)
+                status = _wait(child, folder, batch=setup.batch)
         finally:
-            signal.signal(signal.SIGINT, before)
             _end_copies(folder)
-        if not inside.exists():
+        if inside.exists():
+            outcome = Outcome.from_json(inside.read_text())
+        elif STOPPING.is_set():
+            outcome = Outcome()
+        else:
             return Outcome(status=status, error="the program ended before its monitors could say anything")
-        outcome = Outcome.from_json(inside.read_text())
+        if STOPPING.is_set():
+            return replace(outcome, stop=outcome.stop or Stop(INTERRUPTION, None))
         return outcome if outcome.stop is not None else replace(outcome, status=status)
+
+
+@contextmanager
+def _leaving_interrupts() -> Iterator[None]:
+    """Ctrl-C is the program's, or the prompt's."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _take_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def _wait(child: subprocess.Popen[bytes], folder: str) -> int:
+def _wait(child: subprocess.Popen[bytes], folder: str, *, batch: bool) -> int:
     """The status of the process that was the program in the end."""
-    status = child.wait()
+    end = _Ending(batch)
+    status = None
+    while status is None:
+        with suppress(subprocess.TimeoutExpired):
+            status = child.wait(_LOOK_S)
+        end.look(_live(folder) or child.pid)
     last = child.pid
-    live = Path(folder, LIVE)
-    while live.exists() and (process := int(live.read_text())) != last:
-        last, status = process, os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    while (process := _live(folder)) not in (None, last):
+        last = process
+        while not (ended := os.waitpid(process, os.WNOHANG))[0]:
+            time.sleep(_LOOK_S)
+            end.look(_live(folder) or process)
+        status = os.waitstatus_to_exitcode(ended[1])
     return status
+
+
+def _live(folder: str) -> int | None:
+    """The process that is the program since a checkpoint was restored."""
+    live = Path(folder, LIVE)
+    return int(live.read_text()) if live.exists() else None
+
+
+class _Ending:
+    """Ends the program when somebody asks us to end: as Ctrl-C does where there is no prompt, so that it says what was
+    found, and by force if it does not heed that."""
+
+    def __init__(self, batch: bool) -> None:
+        self._steps = [(_HEED_S, signal.SIGTERM), (0.0, signal.SIGKILL)]
+        if batch:
+            self._steps.insert(0, (_HEED_S, signal.SIGINT))
+        self._next: float | None = None
+
+    def look(self, process: int) -> None:
+        """Do what it is time for."""
+        if not STOPPING.is_set() or not self._steps:
+            return
+        now = time.monotonic()
+        if self._next is None:
+            # A terminal tells the program of Ctrl-C, too, which need not hear it twice.
+            self._next = now + (_HEARD_S if STOPPING.number == signal.SIGINT else 0)
+        if now >= self._next:
+            wait, number = self._steps.pop(0)
+            self._next = now + wait
+            with suppress(ProcessLookupError):
+                os.kill(process, number)
 
 
 def _end_copies(folder: str) -> None:

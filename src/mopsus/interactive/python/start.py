@@ -68,7 +68,9 @@ class Run:
     def run(self) -> int:
         """The program, from its beginning to its end; its status."""
         prepare(self._session, self._setup)
-        if not self._setup.batch:
+        if self._setup.batch:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        else:
             signal.signal(signal.SIGINT, lambda number, frame: self._debugger.interrupted(frame))
         os._exit = self._exit_at_once
         ended = launch(self._program, self)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from mopsus.spec.errors import Findings
 from mopsus.spec.hml.script import Script, read_script
-from mopsus.spec.hml.tokens import CLOSERS, INFIX, OPENERS, Token
+from mopsus.spec.hml.tokens import CLOSERS, INFIX, OPENERS, Token, tokens
 from mopsus.spec.source import Source
 
 _WIDTH = 100
@@ -163,7 +163,7 @@ def _line(leaves: list[_Leaf], indent: str, *, formula: bool) -> list[str]:
     return [*(indent + comment for comment in above), "  ".join([text, *beside])]
 
 
-def _last(leaves: list[_Leaf]) -> _Leaf:
+def _last(leaves: Sequence[_Leaf]) -> _Leaf:
     return leaves[-1].closing or leaves[-1]
 
 
@@ -191,12 +191,17 @@ def _inline(leaves: Sequence[_Leaf], *, formula: bool) -> str:
         before = leaves[number - 1] if number else None
         if before is not None:
             spaced = _space_in_formula(leaves, number) if formula else _space_in_term(leaves, number)
-            text += " " * spaced
+            text += " " * (spaced or _run_together(_last(leaves[:number]), leaf))
         text += leaf.text
         if leaf.inner is not None:
             text += _inline(leaf.inner, formula=formula and leaf.text == "(")
             text += leaf.closing.text if leaf.closing else ""
     return text
+
+
+def _run_together(before: _Leaf, leaf: _Leaf) -> bool:
+    """Would the two be other tokens without a space between them? `:` and `==` would."""
+    return tokens(before.text + leaf.text)[0].text != before.text
 
 
 def _space_in_formula(leaves: Sequence[_Leaf], number: int) -> bool:
