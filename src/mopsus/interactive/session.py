@@ -21,7 +21,7 @@ from typing import Any
 from mopsus.interactive import telling
 from mopsus.interactive.checkpoints import Checkpoints
 from mopsus.interactive.commands import Desk, run_command
-from mopsus.interactive.crash import Crash, cause_of
+from mopsus.interactive.crash import Crash, cause_of, is_crash
 from mopsus.interactive.debugger import Debugger, Feed, PlaceError, Read, Where
 from mopsus.interactive.follow import Escaped
 from mopsus.interactive.interface import MonitorInterface
@@ -229,13 +229,13 @@ class Session(Voice):
             self._check_places(watch)
         return self._suspended is not None
 
-    def dying(self, cause: str, *, keep: bool) -> None:
+    def dying(self, cause: str, *, keep: bool, detail: str = "") -> None:
         """The program stands where it dies: all that can be seen of it is kept. `keep`: in a checkpoint, too, if
         somebody is there who could go back to it."""
         where = self.debugger.where()
         stack = tuple(self.debugger.backtrace())
         self._stop = Stop(cause, where.location, stack)
-        self._crashed(Crash.seen(cause, where, stack, self.watches))
+        self._crashed(Crash.seen(cause, where, stack, self.watches, detail))
         if keep and not self.silent:
             with suppress(MopsusError):
                 self.checkpoints.take()
@@ -245,7 +245,7 @@ class Session(Voice):
 
     def ended(self, status: int | None) -> None:
         """The program has ended."""
-        if status is not None and status < 0 and self.crash is None:  # nobody saw it die
+        if is_crash(status) and self.crash is None:  # nobody saw it die
             self._crashed(Crash.seen(cause_of(-status), Where(None, None, None, self._time), (), self.watches))
         self._status, self.over = status, True
         self._look_for_missed()

@@ -259,7 +259,7 @@ def test_verdicts_outlive_a_program_that_is_killed(tmp_path):
     program = "import os, signal\ndef f(): pass\nf()\nos.kill(os.getpid(), signal.SIGKILL)\n"
     watched = "state init { transition { event f() success bad } } state bad non-accepting"
     done = debug(tmp_path, program, watched, scenario="")
-    assert done.violations == ["bad"]
+    assert done.violations == ["bad", "died of SIGKILL (killed)"]
     assert done.report["program"]["status"] == -9
 
 

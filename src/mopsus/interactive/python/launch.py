@@ -16,8 +16,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from mopsus.interactive.backends import Backend, is_python
+from mopsus.interactive.crash import is_crash
 from mopsus.interactive.debugger import DebuggerError
 from mopsus.interactive.outcome import Outcome
+from mopsus.interactive.python.deaths import with_death
 from mopsus.interactive.python.processes import LIVE, copies
 from mopsus.interactive.setup import Setup
 
@@ -47,7 +49,9 @@ def run(setup: Setup) -> Outcome:
         if not inside.exists():
             return Outcome(status=status, error="the program ended before its monitors could say anything")
         outcome = Outcome.from_json(inside.read_text())
-        return outcome if outcome.stop is not None else replace(outcome, status=status)
+        if outcome.stop is not None:
+            return outcome
+        return with_death(outcome, status, folder) if is_crash(status) else replace(outcome, status=status)
 
 
 def _take_interrupts() -> None:
