@@ -109,6 +109,18 @@ def test_steps_go_into_calls_over_them_and_out(tmp_path):
     ]
 
 
+def test_the_main_program_is_left_at_its_end_though_it_returns_to_nobody(tmp_path):
+    program = "def f(x):\n    return x\nf(1)\nprint('end')\n"
+    watched = "state init { transition { event f() success init } }"
+    done = debug(tmp_path, program, watched, commands="next\nreturn\ncontinue\n")
+    assert [line for line in done.stdout.splitlines() if line.startswith("-> ")] == [
+        "-> def f(x):",
+        "-> f(1)",
+        "-> print('end')",
+    ]
+    assert "--Return--" in done.stdout
+
+
 def test_the_developers_point_comes_before_the_monitors(tmp_path):
     commands = "next\nnext\nnext\nbreak Queue.push\n" + "continue\n" * 6
     done = debug(tmp_path, QUEUE, BOUND, commands=commands, quiet=False)
