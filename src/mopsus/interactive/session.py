@@ -39,6 +39,7 @@ from mopsus.spec import render
 
 END = Place(PlaceKind.END)
 _FOLLOW = "--follow-fork both watches each process, child the one that goes on, as a daemon does"
+_UNNEEDED = "no state that was reached needs it, so nobody looked for it"
 MANY = 10_000
 """Events of a monitor that were told one by one, after which it is said how to make that faster."""
 
@@ -428,10 +429,10 @@ class Session(Voice):
                     continue
                 if (why := self.debugger.missed(place)) is not None:
                     self._wrong[place] = why
-                elif (why := self.debugger.doubt(place)) is not None:
-                    self.warn(
-                        f"{watch.spec.name}: event {arrivals[0].event} never happened, as far as can be seen: {why}"
-                    )
+                    continue
+                event = next((each.event for each in arrivals if each.event in watch.looked_for), None)
+                if event is not None and (why := self.debugger.doubt(place)) is not None:
+                    self.warn(f"{watch.spec.name}: event {event} never happened, as far as can be seen: {why}")
 
     def _unseen(self) -> Iterator[Unseen]:
         """What monitors have not seen, and what they could not see."""
@@ -446,7 +447,8 @@ class Session(Voice):
                 if here and all(place in self._wrong for place in here):
                     yield Unseen(spec.name, event.name, possible=False, reason=self._wrong[here[0]], span=spec.span)
                 elif not seen[event.name] and any(seen.values()):
-                    yield Unseen(spec.name, event.name, span=spec.span)
+                    hint = "" if event.name in watch.looked_for else _UNNEEDED
+                    yield Unseen(spec.name, event.name, hint=hint, span=spec.span)
             if not any(seen.values()):
                 yield Unseen(spec.name, span=spec.span)
             if elsewhere := self.escaped.said():
