@@ -237,8 +237,9 @@ def test_callbacks_are_told_and_may_fail():
     debugger.cont()
     step = [("turn", "success"), "turn"]
     assert told == [*step, *step, ("turn", "failure"), {"bad"}, "turn"]
-    (warning,) = session.warnings
-    assert warning.startswith("a callback of monitor #1: ZeroDivisionError: division by zero (")
+    (fault,) = session.outcome().faults
+    assert (fault.spec, fault.code, fault.count) == ("Twice", "callback of monitor #1", 3)
+    assert (fault.error, fault.message) == ("ZeroDivisionError", "division by zero")
     interface.unregister_event("state_changed", told.append)
 
 
