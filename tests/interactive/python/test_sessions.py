@@ -110,15 +110,16 @@ def test_steps_go_into_calls_over_them_and_out(tmp_path):
 
 
 def test_the_main_program_is_left_at_its_end_though_it_returns_to_nobody(tmp_path):
-    program = "def f(x):\n    return x\nf(1)\nprint('end')\n"
+    program = "def f(x):\n    return 1 / x\ntry: f(0)\nexcept ArithmeticError: pass\nprint('end')\n"
     watched = "state init { transition { event f() success init } }"
     done = debug(tmp_path, program, watched, commands="next\nreturn\ncontinue\n")
     assert [line for line in done.stdout.splitlines() if line.startswith("-> ")] == [
         "-> def f(x):",
-        "-> f(1)",
+        "-> try: f(0)",
         "-> print('end')",
     ]
     assert "--Return--" in done.stdout
+    assert done.report["program"]["status"] == 0
 
 
 def test_the_developers_point_comes_before_the_monitors(tmp_path):

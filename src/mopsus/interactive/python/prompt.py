@@ -21,8 +21,13 @@ from mopsus.interactive.python.bell import await_input
 from mopsus.interactive.python.values import write_back
 from mopsus.model import MopsusError
 
-_NO_FRAME = cast(FrameType, object())
-"""Where a step is to end that ends in no frame."""
+
+def _ended() -> FrameType:
+    return sys._getframe()
+
+
+_NO_FRAME = _ended()
+"""Where a step is to end that ends in no frame: `bdb` wants one, so it is that of a call which is over."""
 
 
 class Asked(BaseException):
