@@ -15,10 +15,10 @@ FILES = {"programs.mop": IN_PROGRAMS, "traces.mop": IN_TRACES, "nothing.py": "",
 COMMANDS = {
     "run": (
         "start of `mopsus run` on an empty program",
-        ("programs.mop", "--", "nothing.py"),
+        ("programs.mop", "--allow-silent", "--", "nothing.py"),
         Goal("≤", 0.3, of="ours"),
     ),
-    "check": ("start of `mopsus check` on an empty trace", ("traces.mop", "nothing.csv"), None),
+    "check": ("start of `mopsus check` on an empty trace", ("traces.mop", "nothing.csv", "--allow-silent"), None),
 }
 
 

@@ -54,7 +54,10 @@ class Run:
     @property
     def functions(self):
         """Those that the program stands in, innermost first."""
-        return [re.match(r"#\d+ +(?:0x\w+ in )?([\w.<>?]+)", frame)[1] for frame in self.stop["backtrace"]]
+        frames = self.stop["backtrace"]
+        if frames[-1] == "… the stack goes on":
+            frames = frames[:-1]
+        return [re.match(r"#\d+ +(?:0x\w+ in )?([\w.<>?]+)", frame)[1] for frame in frames]
 
     def seen(self, spec):
         """How often each event happened."""

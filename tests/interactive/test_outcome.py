@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from mopsus.interactive.outcome import Outcome, Stop
+from mopsus.interactive.outcome import Outcome, Stop, joined
 from mopsus.interactive.setup import Setup, Watched
-from mopsus.model import Severity, Verdict, WitnessEvent
+from mopsus.model import Severity, Unseen, Verdict, WitnessEvent
 
 VERDICT = Verdict(
     spec="Queue",
@@ -31,6 +31,18 @@ def test_an_outcome_survives():
 def test_an_outcome_without_a_stop_survives():
     outcome = Outcome(status=-11, error="gdb died", warnings=[])
     assert Outcome.from_json(outcome.to_json()) == outcome
+
+
+def test_what_no_process_has_seen_is_unseen_whoever_looked_for_it():
+    needless, sought, other = (
+        Unseen("Queue", "pop", hint="nobody looked for it"),
+        Unseen("Queue", "pop"),
+        Unseen("Queue", "push"),
+    )
+    parent = Outcome(unseen=(needless, other))
+    assert joined(parent, {7: Outcome(unseen=(needless,))}).unseen == (needless,)
+    assert joined(parent, {7: Outcome(unseen=(sought,))}).unseen == (sought,)
+    assert joined(parent, {7: Outcome()}).unseen == ()
 
 
 def test_a_setup_survives():

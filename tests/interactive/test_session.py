@@ -284,3 +284,30 @@ def test_a_debugger_that_refuses_something_at_a_place_does_not_end_the_session()
     assert debugger.ended
     assert list(session.warnings) == ["error[DEBUG-001]: nobody knows where (look around)"]
     assert session.outcome().stats["Twice"]["events"] == 2
+
+
+class Folding(ToyDebugger):
+    """Of a program that may do what nobody sees."""
+
+    def doubt(self, place: Place) -> str:
+        return f"line {place.what} may be elsewhere"
+
+
+def test_of_what_no_state_needed_nobody_says_that_it_never_happened():
+    """Line 1 runs three times, but only the state `late` looks at it, and that is never reached."""
+    text = """
+    Late() {
+        event begin before() : line("0")
+        event never before() : line("4")
+        event turn before() : line("1")
+        efsm:
+            state init { transition { event begin success init } transition { event never success late } }
+            state late { transition { event turn success late } }
+    }
+    """
+    program = Toy([*COUNT[:3], ("jump", 5), ("put", "n", 1), STOP], {"n": 0, "x": 0, "one": 1})
+    session, debugger = start(program, text, kind=Folding)
+    debugger.cont()
+    outcome = session.outcome()
+    assert outcome.warnings == ("Late: event never never happened, as far as can be seen: line 4 may be elsewhere",)
+    assert [(each.event, bool(each.hint)) for each in outcome.unseen] == [("never", False), ("turn", True)]

@@ -85,7 +85,7 @@ ACTIONS = (
 
 def random_scenario(draw: random.Random) -> str:
     targets = [*(f"state {name}" for name in (*STATES, "fail", "match")), "accepting state", "non-accepting state"]
-    lines = ["initialization { turns = 0\nlent = {} }"]
+    lines = ["initialization { turns = 0; lent = None }"]
     for _ in range(draw.randint(0, 3)):
         lines.append(f"on {draw.choice(['entering', 'leaving'])} {draw.choice(targets)} {{")
         lines += ["    turns += 1", *(f"    {draw.choice(ACTIONS)}" for _ in range(draw.randint(0, 2))), "}"]
@@ -129,7 +129,7 @@ def play(
         if isinstance(debugger, SteppingToy):
             debugger.drain()
         seen.append((debugger.program.pc, dict(debugger.program.data), debugger.ended))
-        # Without the number of events: a monitor that is fed sees those, too, that no state of its needs.
+        # Who is fed counts all events, also those that no state needed.
         seen.append([(each.number, each.states.rpartition("; ")[0]) for each in session.checkpoints])
         for watch in session.watches:
             seen.append(sorted((str(s.binding), s.state, str(s.environment)) for s in watch.monitor.slices()))

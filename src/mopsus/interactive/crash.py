@@ -6,9 +6,10 @@ the midst of then may be the cause: the slices that were still open are notes be
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from mopsus.interactive.debugger import Where
 from mopsus.model import Verdict
@@ -35,17 +36,19 @@ class Crash:
     open: tuple[Verdict, ...]
     more_open: bool
     """Were there more of them?"""
+    detail: str = ""
+    """What the program says about it."""
 
     @classmethod
-    def seen(cls, cause: str, where: Where, stack: Sequence[str], watches: Iterable[Watch]) -> Crash:
+    def seen(cls, cause: str, where: Where, stack: Sequence[str], watches: Iterable[Watch], detail: str = "") -> Crash:
         """With what was open then."""
         found = [verdict for watch in watches for verdict in watch.open_slices(_MOST_LOOKED_AT)]
         found.sort(key=lambda verdict: verdict.time or 0, reverse=True)
-        return cls(cause, where, tuple(stack), tuple(found[:MOST_OPEN]), len(found) > MOST_OPEN)
+        return cls(cause, where, tuple(stack), tuple(found[:MOST_OPEN]), len(found) > MOST_OPEN, detail)
 
     def verdicts(self) -> list[Verdict]:
         """All that is to be reported."""
-        remarks = list(self.stack)
+        remarks = [self.detail, *self.stack] if self.detail else list(self.stack)
         if self.more_open:
             remarks.append(f"Of the slices that were open then, the {MOST_OPEN} are told that changed last.")
         crash = Verdict(
@@ -61,6 +64,11 @@ class Crash:
             remarks=tuple(remarks),
         )
         return [crash, *self.open]
+
+
+def is_crash(status: int | None) -> TypeGuard[int]:
+    """Has a program died that ended with this status? Not if somebody has interrupted it."""
+    return status is not None and status < 0 and -status != signal.SIGINT
 
 
 def cause_of(number: int) -> str:

@@ -89,9 +89,10 @@ class Driver(Protocol):
         be asked of it: what was put off until after the point is done now. If the program is not to stay where it is,
         `Debugger.go_on` is called from within."""
 
-    def dying(self, cause: str, *, keep: bool) -> None:
+    def dying(self, cause: str, *, keep: bool, detail: str = "") -> None:
         """The program has stopped where it dies of this, and anything may be asked of it: a signal that it does not
-        handle, an exception that nobody catches. `keep`: a checkpoint that is taken there outlives it."""
+        handle, an exception that nobody catches. `keep`: a checkpoint that is taken there outlives it. `detail` is what
+        the program itself says about it."""
 
     def loaded(self) -> bool:
         """All of the program is loaded, and `known` knows more than before. True: stay stopped."""

@@ -91,17 +91,27 @@ def joined(program: Outcome, children: Mapping[int, Outcome]) -> Outcome:
         verdicts += [replace(each, remarks=(*each.remarks, told)) for each in outcome.verdicts]
     ends = [Child(process, each.status, each.stop.reason if each.stop else "") for process, each in children.items()]
     errors = [f"child process {process}: {each.error}" for process, each in children.items() if each.error is not None]
-    unseen = set(program.unseen).intersection(*(each.unseen for each in children.values()))
+    unseen = set[Unseen].intersection(*({_unhinted(each) for each in outcome.unseen} for outcome in found))
+    plain = {each for outcome in found for each in outcome.unseen if not each.hint}
     elsewhere = {each for outcome in found for each in outcome.unseen if each.elsewhere}
     return replace(
         program,
         verdicts=tuple(verdicts),
         stats={spec: _sum([each.stats[spec] for each in found if spec in each.stats]) for spec in program.stats},
         warnings=tuple(dict.fromkeys([*(text for each in found for text in each.warnings), *errors])),
-        unseen=tuple(each for each in dict.fromkeys((*program.unseen, *elsewhere)) if each in unseen | elsewhere),
+        unseen=tuple(
+            _unhinted(each) if _unhinted(each) in plain else each
+            for each in dict.fromkeys((*program.unseen, *elsewhere))
+            if each in elsewhere or _unhinted(each) in unseen
+        ),
         children=tuple(ends),
         faults=tuple(fault for each in found for fault in each.faults),
     )
+
+
+def _unhinted(unseen: Unseen) -> Unseen:
+    """The same in whichever process: one may have looked for what another one had no need of."""
+    return replace(unseen, hint="")
 
 
 def _sum(stats: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from typing import Any
 from mopsus.interactive import telling
 from mopsus.interactive.checkpoints import Checkpoints
 from mopsus.interactive.commands import Desk, run_command
-from mopsus.interactive.crash import Crash, cause_of
+from mopsus.interactive.crash import Crash, cause_of, is_crash
 from mopsus.interactive.debugger import Debugger, Feed, PlaceError, Read, Where
 from mopsus.interactive.follow import Escaped
 from mopsus.interactive.interface import MonitorInterface
@@ -39,6 +39,7 @@ from mopsus.spec import render
 
 END = Place(PlaceKind.END)
 _FOLLOW = "--follow-fork both watches each process, child the one that goes on, as a daemon does"
+_UNNEEDED = "no state that was reached needs it, so nobody looked for it"
 MANY = 10_000
 """Events of a monitor that were told one by one, after which it is said how to make that faster."""
 
@@ -229,13 +230,13 @@ class Session(Voice):
             self._check_places(watch)
         return self._suspended is not None
 
-    def dying(self, cause: str, *, keep: bool) -> None:
+    def dying(self, cause: str, *, keep: bool, detail: str = "") -> None:
         """The program stands where it dies: all that can be seen of it is kept. `keep`: in a checkpoint, too, if
         somebody is there who could go back to it."""
         where = self.debugger.where()
         stack = tuple(self.debugger.backtrace())
         self._stop = Stop(cause, where.location, stack)
-        self._crashed(Crash.seen(cause, where, stack, self.watches))
+        self._crashed(Crash.seen(cause, where, stack, self.watches, detail))
         if keep and not self.silent:
             with suppress(MopsusError):
                 self.checkpoints.take()
@@ -245,7 +246,7 @@ class Session(Voice):
 
     def ended(self, status: int | None) -> None:
         """The program has ended."""
-        if status is not None and status < 0 and self.crash is None:  # nobody saw it die
+        if is_crash(status) and self.crash is None:  # nobody saw it die
             self._crashed(Crash.seen(cause_of(-status), Where(None, None, None, self._time), (), self.watches))
         self._status, self.over = status, True
         self._look_for_missed()
@@ -428,10 +429,10 @@ class Session(Voice):
                     continue
                 if (why := self.debugger.missed(place)) is not None:
                     self._wrong[place] = why
-                elif (why := self.debugger.doubt(place)) is not None:
-                    self.warn(
-                        f"{watch.spec.name}: event {arrivals[0].event} never happened, as far as can be seen: {why}"
-                    )
+                    continue
+                event = next((each.event for each in arrivals if each.event in watch.looked_for), None)
+                if event is not None and (why := self.debugger.doubt(place)) is not None:
+                    self.warn(f"{watch.spec.name}: event {event} never happened, as far as can be seen: {why}")
 
     def _unseen(self) -> Iterator[Unseen]:
         """What monitors have not seen, and what they could not see."""
@@ -446,7 +447,8 @@ class Session(Voice):
                 if here and all(place in self._wrong for place in here):
                     yield Unseen(spec.name, event.name, possible=False, reason=self._wrong[here[0]], span=spec.span)
                 elif not seen[event.name] and any(seen.values()):
-                    yield Unseen(spec.name, event.name, span=spec.span)
+                    hint = "" if event.name in watch.looked_for else _UNNEEDED
+                    yield Unseen(spec.name, event.name, hint=hint, span=spec.span)
             if not any(seen.values()):
                 yield Unseen(spec.name, span=spec.span)
             if elsewhere := self.escaped.said():

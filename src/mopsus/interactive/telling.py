@@ -105,6 +105,7 @@ def stop_text(
 def crash_text(crash: Crash, watches: Sequence[Watch], checkpoints: Sequence[Saved], history: int) -> str:
     """What the program dies of, and where, what was open then, in which states the monitors are, what can be done."""
     lines = [f"Crash: the program {printable(crash.cause)}", f"  at {where_text(crash.where)}"]
+    lines += [f"  {printable(line)}" for line in crash.detail.splitlines()]
     by_name = {watch.spec.name: watch for watch in watches}
     for verdict in crash.open:
         watch = by_name[verdict.spec]

@@ -113,6 +113,8 @@ class Watch:
         """By place, the events that happen there."""
         self._at: dict[Place, tuple[Arrival, ...]] = {}
         self._needed: frozenset[str] | None = None
+        self.looked_for: frozenset[str] = frozenset()
+        """The events that it has needed at some time. Nobody knows whether the others happened."""
         self._elsewhere: bool | None = False
         self._remembered = Remembered()
         self._inherited: Mapping[str, int] = {}
@@ -244,6 +246,7 @@ class Watch:
         if needed is self._needed:  # it is the same object while nothing has changed
             return False
         self._needed = needed
+        self.looked_for |= needed
         at = {
             place: tuple(arrival for arrival in arrivals if arrival.event in needed)
             for place, arrivals in self.arrivals.items()
@@ -405,6 +408,7 @@ class Watch:
         self.monitor.close()
         self._forget()
         self.fed_in_vain = None
+        self.looked_for = frozenset()
         self.monitor = self._make()
 
     def checkpoint(self) -> tuple[Checkpoint, int]:

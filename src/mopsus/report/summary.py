@@ -20,7 +20,8 @@ RATED_S, RATED_EVENTS = 1.0, 10_000
 
 HELD, VIOLATED, UNUSABLE, BROKEN, INTERRUPTED = 0, 1, 2, 3, 130
 """The exit status of whatever monitors: nothing violated; violations; the command, its input or a spec was wrong, or
-nothing could have been found; monitoring itself broke down; the user ended it."""
+nothing could have been found; monitoring itself broke down; it was ended from outside, where the command itself knows
+by which signal, and ends with 128 and the number of that."""
 
 PRESUMED = {True: "presumably true", False: "presumably false", None: "unknown"}
 

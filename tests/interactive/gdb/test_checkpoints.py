@@ -8,6 +8,8 @@ import subprocess
 import pytest
 from interactive.gdb.programs import HERE, SOURCES, build, run_gdb
 
+from mopsus.interactive.gdb.launch import START
+
 pytestmark = pytest.mark.gdb
 
 COUNTING = """
@@ -157,6 +159,15 @@ def test_a_copy_cannot_be_left_for_once_threads_run():
     )
     assert said[0] == "kind: Copy"
     assert said[1].startswith("refused: the program has started threads since the checkpoint")
+
+
+def test_threads_that_were_there_before_monitors_were_count():
+    """As at the prompt of a GDB that reads the commands for monitors when the program is under way."""
+    program = build(THREADS, "-g", "-O0", "-pthread")
+    lines = ["set confirm off", "break finished", "run", f"source {START}", "verde checkpoint", "verde checkpoints"]
+    said = run_gdb(program, [*lines, "kill"])
+    assert "multiple threads" not in said
+    assert "program.c:12 in finished (0 events)" in said
 
 
 ROUND = r'printf "shown %d %ld\n", number, sum'

@@ -186,7 +186,9 @@ def test_a_watched_function_that_fails_in_a_call_of_a_scenario_is_left_and_the_s
     outcome = run(program, prop, tmp_path, scenario="on entering state one { execute('call use((int *) 8, 1)') }")
     assert (outcome.status, outcome.error, outcome.verdicts) == (3, None, ())
     assert outcome.stats["given"]["events"] == 3
-    assert "signaled while in a function called" in outcome.warnings[0]
+    (fault,) = outcome.faults
+    assert (fault.code, fault.error, fault.count) == ("scenario", "DebuggerError", 1)
+    assert "signaled while in a function called" in fault.message
 
 
 def test_at_the_prompt_a_crash_is_told_and_one_can_go_back_to_it(tmp_path):
@@ -224,7 +226,9 @@ def test_at_the_prompt_a_crash_is_told_and_one_can_go_back_to_it(tmp_path):
 def test_commands_that_fail_or_kill_the_program_inside_a_scenario(command, said, status, tmp_path):
     scenario = f"on entering state opened {{ execute('{command}') }}"
     outcome = run(build(LETTERS), FILES, tmp_path, "o1u1", scenario=scenario)
-    assert said in " ".join(outcome.warnings)
+    (fault,) = outcome.faults
+    assert fault.code == "scenario"
+    assert said in fault.message
     assert outcome.status == status
 
 

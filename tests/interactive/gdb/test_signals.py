@@ -88,7 +88,7 @@ def test_without_a_prompt_the_run_ends_with_a_report(hooks, number, tmp_path):
             read_until(running, "on and on", times)
             send(running, number)
             _, report = running.communicate(timeout=120)
-            assert running.returncode == 130
+            assert running.returncode == 128 + number
             found = json.loads(report)
             assert found["program"]["stop"]["reason"] == "interrupted"
             assert found["stats"]["events"] >= EVERY * times

@@ -109,6 +109,19 @@ def test_steps_go_into_calls_over_them_and_out(tmp_path):
     ]
 
 
+def test_the_main_program_is_left_at_its_end_though_it_returns_to_nobody(tmp_path):
+    program = "def f(x):\n    return 1 / x\ntry: f(0)\nexcept ArithmeticError: pass\nprint('end')\n"
+    watched = "state init { transition { event f() success init } }"
+    done = debug(tmp_path, program, watched, commands="next\nreturn\ncontinue\n")
+    assert [line for line in done.stdout.splitlines() if line.startswith("-> ")] == [
+        "-> def f(x):",
+        "-> try: f(0)",
+        "-> print('end')",
+    ]
+    assert "--Return--" in done.stdout
+    assert done.report["program"]["status"] == 0
+
+
 def test_the_developers_point_comes_before_the_monitors(tmp_path):
     commands = "next\nnext\nnext\nbreak Queue.push\n" + "continue\n" * 6
     done = debug(tmp_path, QUEUE, BOUND, commands=commands, quiet=False)
@@ -259,7 +272,7 @@ def test_verdicts_outlive_a_program_that_is_killed(tmp_path):
     program = "import os, signal\ndef f(): pass\nf()\nos.kill(os.getpid(), signal.SIGKILL)\n"
     watched = "state init { transition { event f() success bad } } state bad non-accepting"
     done = debug(tmp_path, program, watched, scenario="")
-    assert done.violations == ["bad"]
+    assert done.violations == ["bad", "died of SIGKILL (killed)"]
     assert done.report["program"]["status"] == -9
 
 

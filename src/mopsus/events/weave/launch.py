@@ -57,11 +57,11 @@ class Watcher(Protocol):
     def stop(self, *, ended: bool = False) -> object: ...
 
 
-def launch(program: Program, watcher: Watcher) -> Ended:
+def launch(program: Program, watcher: Watcher, failed: Callable[[BaseException], object] = lambda error: None) -> Ended:
     """Run a program to its end, its threads included, with everything watched that the watcher knows.
 
     It is started when the program has been found, and stopped when it has ended. Errors of the program are
-    shown as Python shows them.
+    shown as Python shows them; with one that ends it, `failed` is called then.
     """
     own = sys.modules["__main__"], list(sys.argv), list(sys.path)
     excepthook, sys.excepthook = sys.excepthook, sys.__excepthook__
@@ -72,7 +72,7 @@ def launch(program: Program, watcher: Watcher) -> Ended:
         watcher.start()
         try:
             with _ExitFunctions() as exits:
-                ended = _end(_execute(module, path, code, watcher), exits)
+                ended = _end(_execute(module, path, code, watcher, failed), exits)
         finally:
             gc.collect()  # what nobody can reach any more has come to its end, whether or not the collector has seen it
             watcher.stop(ended=True)
@@ -82,7 +82,13 @@ def launch(program: Program, watcher: Watcher) -> Ended:
         sys.excepthook = excepthook
 
 
-def _execute(module: ModuleType, path: str, code: CodeType | None, watcher: Watcher) -> Ended:
+def _execute(
+    module: ModuleType,
+    path: str,
+    code: CodeType | None,
+    watcher: Watcher,
+    failed: Callable[[BaseException], object],
+) -> Ended:
     try:
         if code is None:
             with open(path, "rb") as file:  # not by pathlib: what that does would count as the program's doing
@@ -93,9 +99,11 @@ def _execute(module: ModuleType, path: str, code: CodeType | None, watcher: Watc
         return Ended(_status(request))
     except KeyboardInterrupt as error:
         _show(error)
+        failed(error)
         return Ended(INTERRUPTED, interrupted=True)
     except BaseException as error:
         _show(error)
+        failed(error)
         return Ended(FAILED)
     return Ended(0)
 

@@ -102,7 +102,8 @@ class ProgramCheckpoints:
         kind = str(self._kind.value)
         if kind != "auto":
             return kind
-        return "snapshot" if self._had_threads else "fork"
+        # GDB has not told us of threads that were there before us.
+        return "snapshot" if self._had_threads or len(gdb.selected_inferior().threads()) > 1 else "fork"
 
     def keeps(self, saved: object) -> bool:
         """A snapshot is of use in its process only."""

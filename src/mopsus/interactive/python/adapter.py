@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from traceback import format_exception_only
 from types import FrameType, TracebackType
 from typing import Any, NoReturn, Protocol
 
@@ -110,12 +111,16 @@ class PythonDebugger(Debugger):
         self._turn = threading.RLock()
         self._holder: int | None = None
         self._frame: FrameType | None = None
+        self._trace: TracebackType | None = None
+        """How an exception came out of that frame, if the program stands there for it."""
         self._at_breakpoint = False
         self._staying = False
         self._going = False
         self._stopping_soon = False
         self._saving = False
         self._called: Callable[[], bool] | None = None
+        self._late: list[Place] = []
+        """Signals that came while this was at work, to be told of when it is not."""
 
     # ---- its life
 
@@ -126,6 +131,7 @@ class PythonDebugger(Debugger):
     def start(self, namespace: dict[str, object]) -> None:
         """The program is about to begin in this thread; these will be its variables."""
         self._arrivals.main = namespace
+        self.atlas.names.program = _name_of(namespace)
         self._begun = self._sensor.gate.began = time.monotonic()
         os.register_at_fork(after_in_child=self._forked)
         self._sensor.start()
@@ -140,6 +146,21 @@ class PythonDebugger(Debugger):
         raised."""
         self._prompt.over = over
         self._hold(trace.tb_frame, lambda: True, trace)
+
+    def tell_dying(self, error: BaseException) -> None:
+        """An exception ends the program."""
+        kind, trace = type(error), error.__traceback__
+        within = "" if kind.__module__ in ("builtins", "__main__") else f"{kind.__module__}."
+        name = f"{within}{kind.__qualname__}"
+
+        def tell() -> bool:
+            self._driver.dying(f"died of {name}", keep=False, detail="".join(format_exception_only(error)).strip())
+            return False
+
+        if trace is None:  # it is in no code of the program, as with a wrong syntax
+            tell()
+        else:
+            self._hold(trace.tb_frame, tell, trace)
 
     def is_program(self) -> bool:
         """Is this the program, and not a process that it has forked?"""
@@ -194,6 +215,14 @@ class PythonDebugger(Debugger):
     def known(self, place: Place) -> str | None:
         return self._outline.wrong_with(place)
 
+    def missed(self, place: Place) -> str | None:
+        lack = self.atlas.lack(place)
+        return None if lack is None or lack.possible else lack.text
+
+    def doubt(self, place: Place) -> str | None:
+        lack = self.atlas.lack(place)
+        return lack.text if lack is not None and lack.possible else None
+
     def developer_stops_here(self) -> bool:
         return self._at_breakpoint
 
@@ -201,12 +230,12 @@ class PythonDebugger(Debugger):
 
     def where(self) -> Where:
         elapsed = round(time.monotonic() - self._begun, 6)
-        frame = self._frame
         thread = threading.current_thread()
         name = None if thread is threading.main_thread() else thread.name
-        if frame is None:
+        if self._frame is None:
             return Where(None, None, name, elapsed)
-        return Where(_location(frame), frame.f_code.co_qualname, name, elapsed)
+        frame, line = self._stack()[-1] if self._trace is not None else (self._frame, self._frame.f_lineno)
+        return Where(f"{frame.f_code.co_filename}:{line}", frame.f_code.co_qualname, name, elapsed)
 
     def get(self, expression: str) -> object:
         try:
@@ -247,8 +276,8 @@ class PythonDebugger(Debugger):
     def backtrace(self, limit: int = 20) -> list[str]:
         if self._frame is None:
             return []
-        frames = [frame for frame, _ in reversed(self._prompt.get_stack(self._frame, None)[0])]
-        places = [(frame.f_code.co_qualname, short_path(_location(frame))) for frame in frames]
+        stack = [(frame.f_code, line) for frame, line in reversed(self._stack())]
+        places = [(code.co_qualname, short_path(f"{code.co_filename}:{line}")) for code, line in stack]
         return shortened([f"#{number} {function} at {place}" for number, (function, place) in enumerate(places)], limit)
 
     # ---- its course
@@ -406,8 +435,11 @@ class PythonDebugger(Debugger):
             self._sensor.gate.pending = threading.get_ident()
 
     def _answer(self) -> bool:
-        answer, self._called = self._called, None
-        return answer is not None and answer()
+        (answer, self._called), (late, self._late) = (self._called, None), (self._late, [])
+        staying = False
+        for place in late:
+            staying |= self._driver.reached(place, Values(self._stands()))
+        return (answer is not None and answer()) or staying
 
     def _begin(self, frame: FrameType) -> None:
         """The program is about to run its first line. If it is to stay there, that is where it stops."""
@@ -429,7 +461,12 @@ class PythonDebugger(Debugger):
             self._host.forked()
 
     def _signalled(self, place: Place, frame: FrameType | None) -> None:
-        if frame is not None:
+        if frame is None:
+            return
+        if self._is_at_work():
+            self._late.append(place)
+            self._settle_soon()
+        else:
             self._arrive(frame, [(place, Values(frame))], False)
 
     def _arrive(self, frame: FrameType, hits: Sequence[Hit], stop: bool, error: BaseException | None = None) -> None:
@@ -454,7 +491,7 @@ class PythonDebugger(Debugger):
         if self._is_at_work():
             return
         self._hold_once(frame, tell, trace)
-        while self._staying or (self._called is not None and self._holder is None):
+        while self._staying or ((self._called is not None or self._late) and self._holder is None):
             self._hold_once(frame, self._answer, None)
 
     def _hold_once(self, frame: FrameType, tell: Callable[[], bool], trace: TracebackType | None) -> None:
@@ -466,7 +503,7 @@ class PythonDebugger(Debugger):
             # In this order: a signal may come in between, whose handler wants to hold the program, too.
             gate.holder = self._holder = threading.get_ident()
             gate.settled()
-            self._frame = frame
+            self._frame, self._trace = frame, trace
             try:
                 while True:
                     try:
@@ -477,7 +514,7 @@ class PythonDebugger(Debugger):
                         asking = self._wake(woken)
             finally:
                 gate.holder = 0
-                self._holder = self._frame = None
+                self._holder = self._frame = self._trace = None
                 self._at_breakpoint = False
 
     @contextmanager
@@ -522,11 +559,20 @@ class PythonDebugger(Debugger):
         self._staying = self._stopping_soon = False
         self._driver.stopped()
 
+    def _stack(self) -> list[tuple[FrameType, int]]:
+        """The frames of the program, outermost first, with their lines."""
+        stack: list[tuple[FrameType, int]] = self._prompt.get_stack(self._frame, self._trace)[0]
+        return stack
+
     def _stands(self) -> FrameType:
         if self._frame is None:
             raise DebuggerError("the program is not there", hint="start it, or wait until it stops")
         return self._frame
 
 
-def _location(frame: FrameType) -> str:
-    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+def _name_of(namespace: Mapping[str, object]) -> str | None:
+    """The name by which the main module would be imported."""
+    if (spec := namespace.get("__spec__")) is not None:
+        return str(getattr(spec, "name", ""))
+    file = namespace.get("__file__")
+    return Path(file).stem if isinstance(file, str) else None

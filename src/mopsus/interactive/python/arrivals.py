@@ -41,6 +41,8 @@ class Arrivals:
         """Places whose events go to monitors, and to nobody else."""
         self.recall: Callable[[FrameType], Sequence[tuple[Taken, tuple[object, ...]]]] = lambda frame: ()
         """Gives, once, what the core took when a function was entered whose return we are told of."""
+        self.bound: Callable[[], object] = lambda: None
+        """Called when a module has given something to a name that a place has a part of."""
         self._tell = tell
         self._calls: dict[FrameType, dict[Place, dict[Reading, object]]] = {}
         self._entered: dict[FrameType, list[Hit]] = {}
@@ -64,9 +66,10 @@ class Arrivals:
     def started(self, frame: FrameType, spot: Spot) -> None:
         """A function has been entered."""
         if spot.after:
-            self._calls[frame] = {place: self._take(place, frame) for place in spot.after}
-        if spot.before:
-            hits = [(place, Values(frame)) for place in spot.before]
+            meant = (place for place in spot.after if spot.is_meant(place, frame))
+            self._calls[frame] = {place: self._take(place, frame) for place in meant}
+        hits = [(place, Values(frame)) for place in spot.before if spot.is_meant(place, frame)]
+        if hits:
             if spot.stops:
                 # The developer's point of a function is its first line, and the developer comes first.
                 self._entered[frame] = hits
@@ -105,6 +108,8 @@ class Arrivals:
 
     def instruction(self, frame: FrameType, spot: Spot, offset: int) -> None:
         """An instruction is about to run."""
+        if offset in spot.bindings:
+            self.bound()
         hits = []
         for place, access in self._writes.pop(frame, ()):
             hits.append((place, Values(frame, _now(access, frame))))
@@ -131,9 +136,9 @@ class Arrivals:
 
     def await_returns(self, place: Place, spots: Collection[Spot]) -> None:
         """From now on it is told when this code returns: also of calls that are open already."""
-        codes = {spot.code for spot in spots}
+        codes = {spot.code: spot for spot in spots}
         for frame in all_frames() if codes else ():
-            if frame.f_code in codes:
+            if frame.f_code in codes and codes[frame.f_code].is_meant(place, frame):
                 if frame not in self._calls:
                     self._calls[frame] = self._recalled(frame)
                 self._calls[frame].setdefault(place, self._take(place, frame))
@@ -145,6 +150,8 @@ class Arrivals:
             raise DetourError("the developer has a point in it")
         if spot.updates:
             raise DetourError("it is watched whether a value changes in it")
+        if spot.meant:
+            raise DetourError("others have the function, too, so each call is asked whether it is meant")
         if not self.feeds.keys() >= {*spot.before, *spot.after}:
             raise DetourError("somebody else is told of it, too")
         before, after = (

@@ -19,8 +19,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from mopsus.interactive.backends import Backend, is_python
+from mopsus.interactive.crash import is_crash
 from mopsus.interactive.debugger import DebuggerError
 from mopsus.interactive.outcome import INTERRUPTION, Outcome, Stop
+from mopsus.interactive.python.deaths import with_death
 from mopsus.interactive.python.processes import LIVE, copies
 from mopsus.interactive.setup import Setup
 from mopsus.stopping import STOPPING
@@ -63,7 +65,9 @@ def run(setup: Setup) -> Outcome:
             return Outcome(status=status, error="the program ended before its monitors could say anything")
         if STOPPING.is_set():
             return replace(outcome, stop=outcome.stop or Stop(INTERRUPTION, None))
-        return outcome if outcome.stop is not None else replace(outcome, status=status)
+        if outcome.stop is not None:
+            return outcome
+        return with_death(outcome, status, folder) if is_crash(status) else replace(outcome, status=status)
 
 
 @contextmanager

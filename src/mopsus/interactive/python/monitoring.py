@@ -78,7 +78,7 @@ class Monitoring(Sensor):
                 self._listen(events.PY_UNWIND, True)
             if spot.wants_lines:
                 wanted |= events.LINE
-            if spot.accesses:
+            if spot.wants_instructions:
                 wanted |= events.INSTRUCTION
             if wanted != _monitoring.get_local_events(self._tools[0], spot.code):
                 _monitoring.set_local_events(self._tools[0], spot.code, wanted)

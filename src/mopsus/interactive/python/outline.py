@@ -6,7 +6,7 @@ import ast
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cached_property
 from types import BuiltinFunctionType, CodeType
@@ -59,12 +59,23 @@ class Outline:
             return None
         if _is_native(what):
             return f"{what} is no function in Python, and calls of others are not seen; name the function that calls it"
-        if what.partition(".")[0] in self._imported:
+        if what.partition(".")[0] in self._imported or self._may_come(what.split(".")):
             return None
         last = {name.rpartition(".")[2]: name for name in sorted(own, key=lambda name: (-len(name), name))}
         near = get_close_matches(what, [*own, *last], 3)
         said = f"; there is {', '.join(sorted({last.get(name, name) for name in near}))}" if near else ""
         return f"the program has no function {what}{said}"
+
+    def _may_come(self, parts: Sequence[str]) -> bool:
+        """Is there anything by which a function could get this name, that its definition does not show?"""
+        modules = {os.path.splitext(os.path.basename(path))[0] for path in self._files}
+        bound = self._bound
+        for part in parts[1:] if parts[0] in modules | {"__main__"} else parts:
+            if bound.get(part, False):
+                return True
+            if part not in bound:
+                return False
+        return True
 
     # ---- reading its text
 
@@ -100,6 +111,17 @@ class Outline:
         return names
 
     @cached_property
+    def _bound(self) -> dict[str, bool]:
+        """All names that something is given to, and whether that may have more in it than the text shows."""
+        nodes = [node for tree in self._files.values() for node in ast.walk(tree)]
+        classes = {node.name: node for node in nodes if isinstance(node, ast.ClassDef)}
+        bound: dict[str, bool] = {}
+        for node in nodes:
+            for name, is_open in _bindings(node, classes):
+                bound[name] = bound.get(name, False) or is_open
+        return bound
+
+    @cached_property
     def _imported(self) -> set[str]:
         return {name.partition(".")[0] for tree in self._files.values() for name in _imports(tree)}
 
@@ -110,6 +132,28 @@ class Outline:
             for tree in self._files.values()
             for node in ast.walk(tree)
         )
+
+
+def _bindings(node: ast.AST, classes: Mapping[str, ast.ClassDef]) -> Iterator[tuple[str, bool]]:
+    match node:
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            yield node.name, bool(node.decorator_list)
+        case ast.ClassDef():
+            yield node.name, _is_open(node, classes)
+        case ast.Import() | ast.ImportFrom():
+            yield from ((each.asname or each.name.partition(".")[0], True) for each in node.names)
+        case ast.Name(ctx=ast.Store()):
+            yield node.id, True
+        case ast.Attribute(ctx=ast.Store()):
+            yield node.attr, True
+
+
+def _is_open(node: ast.ClassDef, classes: Mapping[str, ast.ClassDef], within: tuple[str, ...] = ()) -> bool:
+    """May a class have more in it than the text of the program shows?"""
+    bases = [classes.get(base.id) if isinstance(base, ast.Name) else None for base in node.bases]
+    return bool(node.decorator_list or node.keywords or node.name in within) or any(
+        base is None or _is_open(base, classes, (*within, node.name)) for base in bases
+    )
 
 
 def _is_native(what: str) -> bool:

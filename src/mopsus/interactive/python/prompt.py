@@ -22,6 +22,14 @@ from mopsus.interactive.python.values import write_back
 from mopsus.model import MopsusError
 
 
+def _ended() -> FrameType:
+    return sys._getframe()
+
+
+_NO_FRAME = _ended()
+"""Where a step is to end that ends in no frame: `bdb` wants one, so it is that of a call which is over."""
+
+
 class Asked(BaseException):
     """Raised where the prompt waits for a line, when there is something else to do. No error: only the prompt catches
     it."""
@@ -172,6 +180,12 @@ class Prompt(pdb.Pdb):
         """This process is nobody's to debug from now on."""
 
     # ---- as pdb wants it
+
+    def set_return(self, frame: FrameType) -> None:
+        """Stop when the function returns. The main program returns to nobody, and `bdb` takes that for a step."""
+        super().set_return(frame)
+        if self.stopframe is None:
+            self.stopframe = _NO_FRAME
 
     def _cmdloop(self) -> None:
         while True:

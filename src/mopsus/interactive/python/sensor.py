@@ -27,6 +27,7 @@ class Sensor(ABC):
         self.detours: dict[Place, str] = {}
         """Of places that the core might be fed with: why it is not."""
         arrivals.recall = gate.recall
+        arrivals.bound = lambda: self.update(arrivals.atlas.bound())
 
     def feed(self, spot: Spot) -> None:
         """Let the core send the events of some code, if it can."""

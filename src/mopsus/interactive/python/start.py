@@ -17,6 +17,7 @@ from mopsus.interactive.outcome import Stop
 from mopsus.interactive.prepare import prepare
 from mopsus.interactive.python.adapter import PythonDebugger
 from mopsus.interactive.python.carry import pack, unpack
+from mopsus.interactive.python.deaths import expect_death
 from mopsus.interactive.python.prompt import Prompt
 from mopsus.interactive.python.viewing import Viewing
 from mopsus.interactive.session import Session
@@ -67,13 +68,15 @@ class Run:
 
     def run(self) -> int:
         """The program, from its beginning to its end; its status."""
+        if (folder := _folder(self._setup)) is not None:
+            expect_death(folder)
         prepare(self._session, self._setup)
         if self._setup.batch:
             signal.signal(signal.SIGINT, signal.default_int_handler)
         else:
             signal.signal(signal.SIGINT, lambda number, frame: self._debugger.interrupted(frame))
         os._exit = self._exit_at_once
-        ended = launch(self._program, self)
+        ended = launch(self._program, self, self._failed)
         status = -signal.SIGINT if ended.interrupted else ended.status
         self.ended(status)
         return status
@@ -83,7 +86,6 @@ class Run:
     def start(self) -> None:
         self._debugger.start(vars(sys.modules["__main__"]))
         if not self._setup.batch:
-            sys.excepthook = self._show_and_ask
             sys.breakpointhook = self._ask
         if self._editor is not None:
             threading.excepthook = self._show_and_ask_in_thread
@@ -110,8 +112,8 @@ class Run:
         self._session.stopped()
         self._save()
 
-    def dying(self, cause: str, *, keep: bool) -> None:
-        self._session.dying(cause, keep=keep)
+    def dying(self, cause: str, *, keep: bool, detail: str = "") -> None:
+        self._session.dying(cause, keep=keep, detail=detail)
         self._save()
 
     def loaded(self) -> bool:
@@ -173,7 +175,7 @@ class Run:
         self._session.close()
         self._debugger.stop()
         os._exit = self._exit
-        sys.excepthook, threading.excepthook = sys.__excepthook__, threading.__excepthook__
+        threading.excepthook = threading.__excepthook__
         sys.breakpointhook = sys.__breakpointhook__
 
     # ---- the end
@@ -193,12 +195,17 @@ class Run:
             self.ended(status)
         self._exit(status)
 
-    def _show_and_ask(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        """An exception ends the program: as ever, but the developer may look around before."""
-        sys.__excepthook__(kind, error, trace)
+    def _failed(self, error: BaseException) -> None:
+        """An exception ends the program, which is a finding, and the developer may look around before. That somebody
+        has interrupted the program is none."""
+        if not self._debugger.is_program():
+            return
+        if not isinstance(error, KeyboardInterrupt):
+            self._debugger.tell_dying(error)
+        trace = error.__traceback__
         if self._editor is not None:
             self._show_uncaught(error, trace, over=True)
-        elif trace is not None:
+        elif trace is not None and not self._setup.batch:
             self._session.tell("This exception ends the program; `continue` lets it.")
             self._debugger.post_mortem(trace)
 

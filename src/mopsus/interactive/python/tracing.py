@@ -127,13 +127,13 @@ class Tracing(Sensor):
             self.arrivals.unwound(frame)
 
     def _wants(self, spot: Spot) -> bool:
-        return bool(self._exceptions or spot.before or spot.after or spot.wants_lines or spot.accesses)
+        return bool(self._exceptions or spot.before or spot.after or spot.wants_lines or spot.wants_instructions)
 
     def _follow(self, frame: FrameType) -> None:
         spot = self.arrivals.atlas[frame.f_code]
         frame.f_trace = _marked
         frame.f_trace_lines = True
-        frame.f_trace_opcodes = bool(spot is not None and spot.accesses)
+        frame.f_trace_opcodes = bool(spot is not None and spot.wants_instructions)
 
 
 def _marked(frame: FrameType, event: str, arg: object) -> None:

@@ -93,6 +93,7 @@ def run(case):
         attempt("kill")
     outcome = session.outcome()
     slices = [_slices(watch) for watch in watches]
+    looked_for = {watch.spec.name: sorted(watch.looked_for) for watch in watches}
     for watch in watches:
         session.remove(watch)
     return {
@@ -102,6 +103,8 @@ def run(case):
         "verdicts": [pack_verdict(each) for each in session.verdicts],
         "status": outcome.status,
         "warnings": list(session.warnings),
+        "looked_for": looked_for,
+        "counts": {name: each["seen"] for name, each in outcome.stats.items()},
         "arrivals": session.arrivals,
         "unhooked": {place.what: why for place, why in inside.items() if why is not None},
     }

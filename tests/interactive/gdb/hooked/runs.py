@@ -23,6 +23,8 @@ PASSING = re.compile(
 """Times, names of threads and processes, and numbers of points of our own, which are others in each run."""
 _FRAME = re.compile(r"^#\d+ |(?<= \()[^\n]*(?=\) at )", re.MULTILINE)
 _ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
+_DOUBT = re.compile(r"(?:warning: )?(\w+): event (\w+) never happened, as far as can be seen: ")
+"""With hooks, all events are looked for, with traps those that a state needs: what never happened is not the same."""
 STEPS = {"finish", "next", "step", "stepi", "up"}
 LOOK = ("backtrace", "info args", "info locals", "up", "info locals")
 
@@ -54,6 +56,10 @@ class Run:
     arrivals: int
     unhooked: dict[str, str]
     """Why functions have no hook."""
+    doubted: frozenset[tuple[str, str]]
+    """By spec, the events of which it was said that they never happened."""
+    missing: frozenset[tuple[str, str]]
+    """Those that were looked for, and never seen."""
 
 
 def run_cases(cases: Sequence[Case], *, hooks: bool) -> list[Run]:
@@ -100,6 +106,9 @@ def _written(case: Case, folder: Path) -> dict[str, Any]:
 def _run(found: dict[str, Any], output: str) -> Run:
     arrivals, warnings = found.pop("arrivals"), found.pop("warnings")
     unhooked = found.pop("unhooked")
+    counts, looked_for = found.pop("counts"), found.pop("looked_for")
+    missing = {(spec, event) for spec, events in looked_for.items() for event in events if not counts[spec][event]}
+    doubted = {(match[1], match[2]) for text in warnings if (match := _DOUBT.match(text)) is not None}
     seen = {
         **found,
         "stops": [_stop(each) for each in found["stops"]],
@@ -108,7 +117,7 @@ def _run(found: dict[str, Any], output: str) -> Run:
         "warnings": [each for each in warnings if not _depends(each)],
     }
     folder = str(Path(output).parents[1])
-    return Run(_without(seen, folder), arrivals, unhooked)
+    return Run(_without(seen, folder), arrivals, unhooked, frozenset(doubted), frozenset(missing))
 
 
 def _stop(stop: str | list[tuple[str, str]]) -> object:
@@ -126,7 +135,7 @@ def _frames(text: str) -> str:
 
 def _depends(text: str) -> bool:
     """Or about an event that cannot be read: with hooks, also when no state needs it."""
-    return any(words in text for words in ("is seen by traps", "is left out"))
+    return any(words in text for words in ("is seen by traps", "is left out")) or _DOUBT.match(text) is not None
 
 
 def _without(seen: Any, folder: str) -> Any:
@@ -141,6 +150,9 @@ def _without(seen: Any, folder: str) -> Any:
 def differences(one: Run, other: Run, *, addresses: bool = True) -> str:
     """How what was seen in two ways differs, line by line; empty if it does not. Without addresses, for programs that
     allocate memory: a library that is loaded takes some, too."""
+    assert one.doubted <= one.missing, "with hooks"
+    assert other.doubted <= other.missing, "with traps"
+    assert one.doubted & other.missing <= other.doubted, "what hooks never see is missed by traps for the same reason"
     shown = [json.dumps(run.seen, indent=1, sort_keys=True) for run in (one, other)]
     texts = [(text if addresses else _ADDRESS.sub("an address", text)).splitlines() for text in shown]
     return "\n".join(unified_diff(*texts, "with hooks", "with traps", n=2, lineterm=""))
