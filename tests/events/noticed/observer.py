@@ -119,6 +119,14 @@ class Account:
         return self._balance
 
 
+class Heir:
+    """Has nothing of its own that is watched."""
+
+    def doubled(self, numbers):
+        self.last = [2 * number for number in numbers]
+        return self.last
+
+
 def frame_of():
     for _ in [1]:
         return sys._getframe()
@@ -391,7 +399,7 @@ def marshalled_from_frames():
     )
 
 
-OTHER = "import sys, {0} as p; f = p.loads(sys.stdin.buffer.read()); sys.stdout.write(repr(f()))"
+OTHER = "import sys, {0} as p; sys.modules['mopsus'] = None; f = p.loads(sys.stdin.buffer.read()); sys.stdout.write(repr(f()))"
 
 
 def elsewhere(module, data):
@@ -434,6 +442,11 @@ def objects_by_cloudpickle():
     return elsewhere("cloudpickle", cloudpickle.dumps(functools.partial(account.add, 2))).startswith(
         "<__main__.Account object"
     )
+
+
+@observation
+def classes_by_cloudpickle():
+    return elsewhere("cloudpickle", cloudpickle.dumps(lambda: Heir().doubled([1, 2])))
 
 
 @observation
