@@ -399,12 +399,16 @@ def marshalled_from_frames():
     )
 
 
-OTHER = "import sys, {0} as p; sys.modules['mopsus'] = None; f = p.loads(sys.stdin.buffer.read()); sys.stdout.write(repr(f()))"
+OTHER = """
+import sys, {0} as p
+sys.modules["mopsus"] = None
+sys.stdout.write(repr(p.loads(sys.stdin.buffer.read())()))
+"""
 
 
 def elsewhere(module, data):
     """What a function gives in a process without Mopsus."""
-    command = [sys.executable, "-S", "-c", f"import sys; sys.path[:] = {sys.path!r}; " + OTHER.format(module)]
+    command = [sys.executable, "-S", "-c", f"import sys; sys.path[:] = {sys.path!r}\n" + OTHER.format(module)]
     environment = {key: value for key, value in os.environ.items() if not key.startswith("MOPSUS")}
     ended = subprocess.run(command, input=data, capture_output=True, env=environment, cwd="/")
     return ended.stdout.decode() or ended.stderr.decode()
