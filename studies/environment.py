@@ -66,21 +66,25 @@ def prepare(project: Project, folder: Path = BUILD) -> Environment:
         shutil.rmtree(base, ignore_errors=True)
         base.mkdir(parents=True)
         (folder / "pytest.ini").touch()  # a project without settings for pytest would get those of this checkout
-        _install_project(project, environment, _download(project, base))
+        _install_project(project, environment)
         stamp.write_text(wanted)
+    if project.suite is not None:
+        shutil.rmtree(environment.source, ignore_errors=True)
+        shutil.copytree(project.suite, environment.source)
     _install_mopsus(environment)
     return environment
 
 
-def _install_project(project: Project, environment: Environment, archive: Path) -> None:
-    _unpack(archive, environment.source)
-    base = environment.work
+def _install_project(project: Project, environment: Environment) -> None:
+    base, published = environment.work, project.requirement
+    if project.suite is None:
+        archive = _download(project, base)
+        _unpack(archive, environment.source)
+        published = f"{archive}{project.options}"
     _step(base, "cannot make a virtual environment", sys.executable, "-m", "venv", str(base / "venv"))
     _step(base, "cannot install the tools", *_pip(environment), *TOOLS, *project.tools, *NEEDED)
-    extras = f"[{','.join(project.extras)}]" if project.extras else ""
-    wanted = (f"{archive}{extras}", *project.requirements)
-    target = ("--target", str(environment.libraries))
-    _step(base, "cannot install the project", *_pip(environment), *target, *wanted, variables=project.variables)
+    wanted = ("--target", str(environment.libraries), published, *project.requirements)
+    _step(base, "cannot install the project", *_pip(environment), *wanted, variables=project.variables)
 
 
 def _install_mopsus(environment: Environment) -> None:
@@ -100,7 +104,7 @@ def _pip(environment: Environment) -> tuple[str, ...]:
 
 
 def _fingerprint(project: Project) -> str:
-    asked = (project.requirement, project.requirements, project.tools, sys.version, str(CHECKOUT))
+    asked = (project.requirement, project.own_suite, project.requirements, project.tools, sys.version, str(CHECKOUT))
     return hashlib.sha256(msgspec.json.encode(asked)).hexdigest()
 
 

@@ -9,6 +9,7 @@ import msgspec
 from studies.error import StudyError
 
 FILE = Path(__file__).resolve().with_name("projects.toml")
+SUITES = Path(__file__).resolve().with_name("suites")
 
 
 class Deselected(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -28,6 +29,8 @@ class Project(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Which part of the standard library its tests make use of."""
     tests: list[str]
     """Arguments of pytest."""
+    own_suite: bool = False
+    """Its tests are not published with it: those in `suites/<name>`, written for this study, are run instead."""
     requirements: list[str] = []
     """What the tests need besides the project and what that itself needs; it is watched, too."""
     tools: list[str] = []
@@ -42,8 +45,17 @@ class Project(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def requirement(self) -> str:
         """The project as pip names it."""
-        extras = f"[{','.join(self.extras)}]" if self.extras else ""
-        return f"{self.name}{extras}=={self.version}"
+        return f"{self.name}{self.options}=={self.version}"
+
+    @property
+    def options(self) -> str:
+        """The extras as pip writes them after a name or file."""
+        return f"[{','.join(self.extras)}]" if self.extras else ""
+
+    @property
+    def suite(self) -> Path | None:
+        """The folder of the tests that were written for this study."""
+        return SUITES / self.name if self.own_suite else None
 
     @property
     def arguments(self) -> list[str]:

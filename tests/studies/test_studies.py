@@ -10,7 +10,8 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from studies import __main__ as command  # noqa: E402
-from studies import judge, page, results  # noqa: E402
+from studies import environment as preparation  # noqa: E402
+from studies import judge, page, projects, results  # noqa: E402
 from studies.environment import Environment  # noqa: E402
 from studies.error import StudyError  # noqa: E402
 from studies.measure import Record, Run, compare, run_tests, study  # noqa: E402
@@ -99,6 +100,25 @@ def test_a_run_in_which_nothing_was_seen_is_an_error(environment):
     blind = msgspec.structs.replace(TINY, tests=["tests", "--mopsus-contracts", "YamlUnsafeLoad"], deselect=[])
     with pytest.raises(StudyError, match="nothing was seen"):
         run_tests(blind, environment, "watched")
+
+
+def test_a_suite_of_our_own_is_run_with_the_package_as_it_is_published(tmp_path, monkeypatch):
+    steps = []
+    monkeypatch.setattr(preparation, "_step", lambda base, failure, *command, **rest: steps.append(command))
+    monkeypatch.setattr(preparation, "_install_mopsus", lambda environment: None)
+    monkeypatch.setattr(projects, "SUITES", tmp_path / "suites")
+    (tmp_path / "suites" / "tiny").mkdir(parents=True)
+    for text in ("def test_before(): ...", "def test_after(): ..."):  # the suite may change, the package need not
+        (tmp_path / "suites" / "tiny" / "test_tiny.py").write_text(text)
+        prepared = preparation.prepare(msgspec.structs.replace(TINY, own_suite=True), tmp_path / "build")
+        assert (prepared.source / "test_tiny.py").read_text() == text
+    assert [command[-1] for command in steps if "--target" in command] == ["tiny==1.0"]
+    assert not any("download" in command for command in steps)
+
+
+def test_every_suite_of_our_own_is_run():
+    folders = {folder.name for folder in projects.SUITES.iterdir()}
+    assert folders == {each.name for each in load_projects().values() if each.own_suite}
 
 
 def test_tests_that_hang_are_ended(environment):

@@ -119,6 +119,14 @@ class Account:
         return self._balance
 
 
+class Heir:
+    """Has nothing of its own that is watched."""
+
+    def doubled(self, numbers):
+        self.last = [2 * number for number in numbers]
+        return self.last
+
+
 def frame_of():
     for _ in [1]:
         return sys._getframe()
@@ -391,12 +399,16 @@ def marshalled_from_frames():
     )
 
 
-OTHER = "import sys, {0} as p; f = p.loads(sys.stdin.buffer.read()); sys.stdout.write(repr(f()))"
+OTHER = """
+import sys, {0} as p
+sys.modules["mopsus"] = None
+sys.stdout.write(repr(p.loads(sys.stdin.buffer.read())()))
+"""
 
 
 def elsewhere(module, data):
     """What a function gives in a process without Mopsus."""
-    command = [sys.executable, "-S", "-c", f"import sys; sys.path[:] = {sys.path!r}; " + OTHER.format(module)]
+    command = [sys.executable, "-S", "-c", f"import sys; sys.path[:] = {sys.path!r}\n" + OTHER.format(module)]
     environment = {key: value for key, value in os.environ.items() if not key.startswith("MOPSUS")}
     ended = subprocess.run(command, input=data, capture_output=True, env=environment, cwd="/")
     return ended.stdout.decode() or ended.stderr.decode()
@@ -434,6 +446,11 @@ def objects_by_cloudpickle():
     return elsewhere("cloudpickle", cloudpickle.dumps(functools.partial(account.add, 2))).startswith(
         "<__main__.Account object"
     )
+
+
+@observation
+def classes_by_cloudpickle():
+    return elsewhere("cloudpickle", cloudpickle.dumps(lambda: Heir().doubled([1, 2])))
 
 
 @observation

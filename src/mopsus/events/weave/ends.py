@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from mopsus import _core
 from mopsus._core import Classes
 from mopsus.events.weave import bare, patterns
+from mopsus.events.weave.inherited import inherited_del
 from mopsus.events.weave.joinpoints import Advised, From, Moment
 from mopsus.events.weave.patterns import Scope
 from mopsus.events.weave.plan import Cut, Resolver
@@ -33,7 +34,7 @@ def places(cut: Cut, scope: Scope, resolver: Resolver) -> Iterator[Advised]:
                 # The first of a family serves all of it, but for those who have a finaliser of their own.
                 first = not any(base in family for base in bare.bases(cls)[1:])
                 if bare.is_open(cls) and tap is not None and (first or patterns.owns(cls, "__del__")):
-                    yield Advised(cls, "__del__", (tap,), default=_inherited_del(cls))
+                    yield Advised(cls, "__del__", (tap,), default=inherited_del(cls))
 
 
 def mortals(cut: Cut) -> program.Pattern:
@@ -66,14 +67,3 @@ def _send(cut: Cut, resolver: Resolver, thread: threading.Thread) -> None:
 
 
 _core.hide(_send.__code__, placeless=True)
-
-
-def _inherited_del(cls: type) -> Callable[[object], None]:
-    """A finaliser for a class that has none of its own, which does what would be done without it."""
-
-    def __del__(self: object) -> None:
-        following = getattr(super(cls, self), "__del__", None)
-        if following is not None:
-            following()
-
-    return patterns.stand_in(__del__)

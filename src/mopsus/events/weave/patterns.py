@@ -13,17 +13,15 @@ import builtins
 import re
 import sys
 import threading
-import typing
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import PurePath
 from types import BuiltinFunctionType, ClassMethodDescriptorType, FunctionType, MethodType, ModuleType
-from typing import TypeVar
-from weakref import WeakSet
 
 from mopsus import _core
 from mopsus.events.weave import bare
+from mopsus.events.weave.inherited import is_inherited
 from mopsus.events.weave.origin import is_ours, is_own
 from mopsus.spec.program import Dotted, Pattern
 
@@ -35,10 +33,6 @@ _ALIASES: dict[tuple[str, ...], set[str]] = {}
 """By path, the names of the classes that it leads to, if they are called otherwise."""
 ALIAS_NAMES: set[str] = set()
 """All these names."""
-_STAND_INS: WeakSet[Callable[..., object]] = WeakSet()
-PROTOCOL_INIT: FunctionType | None = getattr(typing, "_no_init_or_replace_init", None)
-"""What protocols have as `__init__`: it looks for the one to call by comparing all with itself, so it must stay."""
-F = TypeVar("F", bound=Callable[..., object])
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,12 +225,6 @@ def is_accessor(value: object) -> bool:
     return not bare.is_class(value) and bare.looked_up(value, "__set__") and bare.looked_up(value, "__get__")
 
 
-def stand_in(function: F) -> F:
-    """Mark a function that advice is given to where a class has none: the class still counts as having none."""
-    _STAND_INS.add(function)
-    return function
-
-
 def owner_of(cls: type, name: str) -> type | None:
     """The class in which an attribute of a class is defined by the program; None if there is none."""
     return next((base for base in bare.bases(cls) if owns(base, name)), None)
@@ -244,12 +232,11 @@ def owner_of(cls: type, name: str) -> type | None:
 
 def owns(cls: type, name: str) -> bool:
     """Does the program define an attribute in this very class?"""
-    value = bare.members(cls).get(name, _STAND_INS)
-    if issubclass(type(value), _core.Advice):
-        value = _core.advised(value)
-    if type(value) is FunctionType and (value in _STAND_INS or value is PROTOCOL_INIT):
+    members = bare.members(cls)
+    if name not in members:
         return False
-    return value is not _STAND_INS
+    value = members[name]
+    return not is_inherited(_core.advised(value) if issubclass(type(value), _core.Advice) else value)
 
 
 def with_subclasses(cls: type) -> Iterator[type]:

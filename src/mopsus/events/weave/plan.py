@@ -16,6 +16,7 @@ from types import FunctionType, ModuleType
 from mopsus._core import Classes
 from mopsus.events.weave import bare, filters, patterns
 from mopsus.events.weave.filters import Admission, Filter, Flow
+from mopsus.events.weave.inherited import PROTOCOL_INIT, inherited_init
 from mopsus.events.weave.joinpoints import Advised, From, Moment, Operation, Rewrite, Source, Tap, Types
 from mopsus.events.weave.patterns import Scope
 from mopsus.model import Event, Pointcut, Spec
@@ -334,7 +335,7 @@ class Cut:
 
     def _creations(self, scope: Scope, resolver: Resolver) -> Iterator[Advised]:
         for cls in self._picked_classes(scope):
-            if not bare.is_open(cls) or bare.members(cls).get("__init__", cls) is patterns.PROTOCOL_INIT:
+            if not bare.is_open(cls) or bare.members(cls).get("__init__", cls) is PROTOCOL_INIT:
                 continue  # a protocol has no instances
             holder = patterns.owner_of(cls, "__init__")
             tap = self.tap(resolver, target=Classes(cls), exact=True)
@@ -484,25 +485,6 @@ def _code(value: object) -> FunctionType | None:
     inner = getattr(value, "__func__", value)
     inner = getattr(inner, "__wrapped__", inner) if not isinstance(inner, FunctionType) else inner
     return inner if isinstance(inner, FunctionType) else None
-
-
-def inherited_init(cls: type) -> Callable[..., None]:
-    """An `__init__` for a class that has none of its own, which does what would be done without it.
-
-    What that is depends on the object: in a subclass with several bases another one may come next.
-    """
-
-    def __init__(self: object, *arguments: object, **named: object) -> None:
-        following = getattr(super(cls, self), "__init__")  # noqa: B009 - checkers do not know a class that varies
-        if getattr(following, "__func__", None) is patterns.PROTOCOL_INIT:
-            owner = patterns.owner_of(type(self), "__init__") or object
-            following = bare.members(owner)["__init__"].__get__(self, type(self))
-        last = getattr(following, "__objclass__", None) is object
-        if last and type(self).__new__ is not object.__new__:
-            return  # the arguments are for `__new__`; without an `__init__` there would be no complaint
-        following(*arguments, **named)
-
-    return patterns.stand_in(__init__)
 
 
 def _lacks_accessor(name: str, cls: type) -> bool:
