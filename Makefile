@@ -77,7 +77,7 @@ lint: $(VENV)/.installed ## style, types and import contracts
 
 core-test: $(VENV)/.installed
 	$(call say,core: C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer)
-	@$(call quietly,build/asan.log,$(BIN)/cmake -S . -B build/asan -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) \
+	@$(call quietly,build/asan.log,$(BIN)/cmake -S . -B build/asan -G Ninja -DCMAKE_MAKE_PROGRAM="$$PWD/$(BIN)/ninja" \
 	    -DMOPSUS_SANITIZE=ON -DMOPSUS_TESTS=ON -DMOPSUS_PYTHON=OFF)
 	@$(call quietly,build/asan.log,$(BIN)/cmake --build build/asan --parallel $(JOBS))
 	@$(BIN)/ctest --test-dir build/asan --output-on-failure --no-tests=error --quiet

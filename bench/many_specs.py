@@ -25,7 +25,7 @@ def rows(scale: float) -> list[Row]:
     """All rows of this benchmark."""
     result = []
     for trace, row_of in TRACES.items():
-        for specs in (int(each * scale) for each in SPECS):
+        for specs in (max(1, int(each * scale)) for each in SPECS):
             seconds, peak = _check(specs, "\n".join(["event,i", *map(row_of, range(ROWS)), ""]))
             case = f"{specs:,} specs, {ROWS} rows, {trace}"
             largest = specs == SPECS[-1]

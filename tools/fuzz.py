@@ -26,7 +26,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -116,7 +117,13 @@ class Run:
         command += [str(folder) for folder in (corpus, CORPUS / name) if folder.exists()]
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(
-                command, cwd=ROOT, env=environment(self.folder), stdout=log, stderr=log, start_new_session=True
+                command,
+                cwd=ROOT,
+                env=environment(self.folder),
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                preexec_fn=_take_signals,
             )
 
     @property
@@ -325,7 +332,8 @@ def fuzz(targets: list[Target], options: Options, jobs: int) -> int:
         try:
             while waiting or running:
                 while waiting and len(running) < max(1, jobs):
-                    running.append(Run(waiting.pop(), options, Path(folder)))
+                    with _uninterrupted():  # what has been started is stopped at the end, too
+                        running.append(Run(waiting.pop(), options, Path(folder)))
                 for run in [run for run in running if run.is_over()]:
                     running.remove(run)
                     results.append(run.result())
@@ -361,6 +369,20 @@ def environment(folder: Path) -> dict[str, str]:
     """Where the modules of targets are found, and where they may leave what they like."""
     path = f"{ROOT / 'tests'}:{ROOT / 'src'}"
     return {**os.environ, "PYTHONPATH": path, "TMPDIR": str(folder), "PYTHONHASHSEED": "0"}
+
+
+def _take_signals() -> None:
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT, signal.SIGTERM))
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Here signals wait until the end."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _interrupt(number: int, frame: FrameType | None) -> NoReturn:

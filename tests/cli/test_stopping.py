@@ -360,7 +360,10 @@ def test_what_is_ignored_stays_ignored(files):
 
 def test_watch_stops_in_the_midst_of_a_backlog(files):
     """And says that it did; it once went on to the end of the log."""
-    process = mopsus(files, "watch", "many.mop", "long.csv")
+    (files / "long.mop").write_text(
+        "import time\nLong(x) { event a(x) { time.sleep(0.0001) } event b(x) ere : a }\n"  # for 100 seconds
+    )
+    process = mopsus(files, "watch", "long.mop", "long.csv")
     assert process.stdout.readline()
     process.send_signal(signal.SIGTERM)
     out, err = process.communicate(timeout=WITHIN_S)

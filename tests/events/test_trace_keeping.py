@@ -12,11 +12,13 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import closing
 
 import pytest
 
 from mopsus.cli.main import main
 from mopsus.events.trace.keeping import _heading
+from mopsus.events.trace.rotation import _entries, _MovedError, _open_listed, beginning
 
 CASES, KILLS = (4, 10) if "MOPSUS_RANDOM" in os.environ else (1, 2)
 """For each way of rotation."""
@@ -246,3 +248,19 @@ def test_a_place_that_is_gone_is_said(kept):
     process.terminate()
     process.communicate(timeout=30)
     assert "TRACE-013" in (kept / "r.html").read_text()
+
+
+def test_a_file_that_is_being_compressed_is_not_read_before_it_is_whole(tmp_path):
+    """A look at the folder that began before the rotation may find the new file under the name of an older one."""
+    log, plain = tmp_path / "app.log", tmp_path / "app.log.1"
+    whole = gzip.compress(b"event,x\n" + b"a,1\n" * 100)
+    packed = plain.with_name("app.log.1.gz")
+    packed.write_bytes(whole[:20])
+    (entry,) = _entries(log, beginning(log))
+    plain.write_text("event,x\n" + "a,1\n" * 100)
+    with pytest.raises(_MovedError):
+        _open_listed(entry)
+    plain.unlink()
+    packed.write_bytes(whole)
+    with closing(_open_listed(entry)) as file:
+        assert file.read().startswith(b"event,x\na,1\n")

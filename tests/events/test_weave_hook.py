@@ -340,5 +340,7 @@ def test_what_finding_code_does_is_not_counted_so_that_counts_are_the_same_with_
     cold, warm = (
         subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stderr for _ in range(2)
     )
-    assert "no violations in 2 events" in cold
+    # Since 3.12 the locks of imports are code in Python, which appends to lists of its own.
+    events = 2 if sys.version_info < (3, 12) else 5
+    assert f"no violations in {events} events" in cold
     assert warm == cold

@@ -55,14 +55,15 @@ class Journal:
         with self._errors():
             os.fsync(self._file)
             size = os.fstat(self._file).st_size
-        return {"size": size, "numbers": dict(self._numbers)}
+        # While the monitors catch up with what an earlier run has found, the file has more verdicts than they.
+        return {"size": size, "numbers": dict(self._numbers), "known": dict(self._known | self._numbers)}
 
     def restore(self, data: Mapping[str, Any]) -> None:
         """Go on from `snapshot`: what has been appended since is known."""
-        if not all(type(number) is int for number in data["numbers"].values()):
+        if not all(type(number) is int for each in ("numbers", "known") for number in data[each].values()):
             raise ReportError(f"what is known of {self._path} is damaged")
         self._numbers = Counter(data["numbers"])
-        self._known = Counter(self._numbers)
+        self._known = Counter(data["known"])
         with self._errors():
             for line in self._lines_from(int(data["size"])):
                 try:

@@ -75,6 +75,6 @@ def journal(content: bytes) -> None:
     path.write_bytes(content if content.endswith(b"\n") else content + b"\n")
     read = Journal(path)
     try:
-        read.restore({"size": 0, "numbers": {}})
+        read.restore({"size": 0, "numbers": {}, "known": {}})
     finally:
         os.close(read._file)  # it is meant to stay open as long as its process lives

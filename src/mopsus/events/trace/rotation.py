@@ -240,10 +240,16 @@ def _candidates(entries: Sequence[_Entry], mark: Mark) -> list[int]:
 
 def _open_listed(entry: _Entry) -> LogFile:
     file = entry.open()
-    if file.identity != entry.identity:
+    if file.identity != entry.identity or _is_being_packed(entry):
         file.close()
         raise _MovedError
     return file
+
+
+def _is_being_packed(entry: _Entry) -> bool:
+    """May a compressed file not be whole yet? As long as the one that it is made of is there."""
+    plain = next((plain for suffix in _COMPRESSED if (plain := _without(entry.path.name, suffix))), None)
+    return not entry.live and plain is not None and entry.path.with_name(plain).exists()
 
 
 def _entries(path: Path, mark: Mark) -> list[_Entry]:

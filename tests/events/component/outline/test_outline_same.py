@@ -38,7 +38,7 @@ class Specs:
     endings = None
 
     def __init__(self, specs):
-        self.specs = specs
+        self.specs = {spec.name: spec for spec in specs}
 
     def open_monitor(self, spec, on_verdict):
         return spec.monitor(on_verdict)
