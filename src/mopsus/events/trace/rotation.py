@@ -239,8 +239,10 @@ def _candidates(entries: Sequence[_Entry], mark: Mark) -> list[int]:
 
 
 def _open_listed(entry: _Entry) -> LogFile:
+    if _is_being_packed(entry):  # asked first: what is whole now was whole when it is opened, if it is the same file
+        raise _MovedError
     file = entry.open()
-    if file.identity != entry.identity or _is_being_packed(entry):
+    if file.identity != entry.identity:
         file.close()
         raise _MovedError
     return file
