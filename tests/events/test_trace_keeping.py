@@ -18,7 +18,7 @@ import pytest
 
 from mopsus.cli.main import main
 from mopsus.events.trace.keeping import _heading
-from mopsus.events.trace.rotation import _entries, _MovedError, _open_listed, beginning
+from mopsus.events.trace.rotation import Mark, _entries, _MovedError, _open_listed, beginning, succession
 
 CASES, KILLS = (4, 10) if "MOPSUS_RANDOM" in os.environ else (1, 2)
 """For each way of rotation."""
@@ -264,3 +264,19 @@ def test_a_file_that_is_being_compressed_is_not_read_before_it_is_whole(tmp_path
     packed.write_bytes(whole)
     with closing(_open_listed(entry)) as file:
         assert file.read().startswith(b"event,x\na,1\n")
+
+
+def test_a_file_that_got_the_number_of_a_removed_one_is_no_part_of_the_log(tmp_path):
+    """The state is written anew all the time, and may have the inode that the log had when it was marked."""
+    log, rotated, other = tmp_path / "app.log", tmp_path / "app.log.1", tmp_path / "kept"
+    rotated.write_bytes(b"event,x\na,1\n")
+    other.write_bytes(b"mopsus watch\n")
+    log.write_bytes(b"event,x\nb,1\n")
+    for age, path in enumerate((log, other, rotated)):
+        os.utime(path, ns=(0, 10**18 - age * 10**9))
+    status = other.stat()
+    mark = Mark((status.st_dev, status.st_ino), 12, b"event,x\na,1\n", b"event,x\na,1\n", 0)
+    own, later = succession(log, mark)
+    with closing(own), closing(later[0]):
+        assert own.identity == (rotated.stat().st_dev, rotated.stat().st_ino)
+        assert [file.read() for file in later] == [b"event,x\nb,1\n"]

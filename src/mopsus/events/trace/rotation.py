@@ -166,6 +166,9 @@ class _Entry:
     number: int
     """Of `log.3`, which is older than `log.2`."""
     live: bool
+    named: bool
+    """Is its name one of the log's? Otherwise it may be the file that the mark is in, under another name, or anything
+    that has got the number of a file that was removed."""
 
     @property
     def age(self) -> tuple[bool, int, int, str]:
@@ -212,7 +215,7 @@ def _open_all(entries: Sequence[_Entry], mark: Mark) -> tuple[LogFile | None, li
                     own = file
                     break
         if own is not None:
-            later = entries[place + 1 :]
+            later = [entry for entry in entries[place + 1 :] if entry.named]
         else:
             later = [entry for entry in entries if entry.live or entry.came_after(mark)]
         rest = []
@@ -266,11 +269,10 @@ def _entries(path: Path, mark: Mark) -> list[_Entry]:
                 identity = (status.st_dev, status.st_ino)
                 if live and not stat.S_ISREG(status.st_mode):
                     raise _no_file(path, status.st_mode)
-                if stat.S_ISREG(status.st_mode) and (
-                    live or is_rotated(each.name, path.name) or identity == mark.identity
-                ):
-                    number = _number(each.name)
-                    found[each.name] = _Entry(path.parent / each.name, identity, status.st_mtime_ns, number, live)
+                named = live or is_rotated(each.name, path.name)
+                if stat.S_ISREG(status.st_mode) and (named or identity == mark.identity):
+                    place, number = path.parent / each.name, _number(each.name)
+                    found[each.name] = _Entry(place, identity, status.st_mtime_ns, number, live, named)
     # What is being compressed is there twice, and one of the two is not whole.
     whole = [each for name, each in found.items() if not any(_without(name, suffix) in found for suffix in _COMPRESSED)]
     return sorted(whole, key=lambda entry: entry.age)
