@@ -75,12 +75,10 @@ lint: $(VENV)/.installed ## style, types and import contracts
 	$(call say,lint: import contracts)
 	@$(call quietly,build/import-linter.log,$(BIN)/lint-imports --cache-dir build/import-linter)
 
-core-test: $(VENV)/.installed
+core-test: $(VENV)/.installed $(VENV)/.system
 	$(call say,core: C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer)
-	@$(call quietly,build/asan.log,$(BIN)/cmake -S . -B build/asan -G Ninja -DCMAKE_MAKE_PROGRAM="$$PWD/$(BIN)/ninja" \
-	    -DMOPSUS_SANITIZE=ON -DMOPSUS_TESTS=ON -DMOPSUS_PYTHON=OFF)
-	@$(call quietly,build/asan.log,$(BIN)/cmake --build build/asan --parallel $(JOBS))
-	@$(BIN)/ctest --test-dir build/asan --output-on-failure --no-tests=error --quiet
+	@tools/build-sanitized $(JOBS)
+	@$(BIN)/ctest --test-dir build/sanitized --output-on-failure --no-tests=error --quiet
 
 python-test: setup
 	$(call say,pytest on $(JOBS) processes)

@@ -40,8 +40,9 @@ PYTHON = ROOT / "tests" / "fuzz" / "targets"
 CORPUS = ROOT / "tests" / "fuzz" / "corpus"
 WORDS = ROOT / "tests" / "fuzz" / "dictionaries"
 BUILD = ROOT / "build" / "fuzz"
+PROGRAMS = ROOT / "build" / "sanitized"
 FOUND = BUILD / "found"
-COMPILERS = ("clang++-14", "clang++")
+COMPILERS = ("clang++", "clang++-14")
 LAST_WITH_ATHERIS = (3, 14)
 """The last Python that there is a wheel of atheris for: up to it, targets in Python are never left out."""
 MEMORY_MB = 3000
@@ -71,7 +72,7 @@ class Target:
     def command(self) -> list[str]:
         """What runs it, before the options of libFuzzer."""
         if self.native:
-            return [str(BUILD / f"fuzz_{self.name}")]
+            return [str(PROGRAMS / f"fuzz_{self.name}")]
         return [sys.executable, "-m", "fuzz.run", self.name]
 
 
@@ -304,21 +305,11 @@ def build(targets: list[Target], jobs: int) -> None:
     """Build targets of the core; they are built together."""
     if not targets:
         return
-    compiler = next((found for name in COMPILERS if (found := shutil.which(name))), None)
-    if compiler is None:
-        raise FuzzError("clang is missing, which targets of the core need: apt-get install clang-14 libclang-rt-14-dev")
-    tools = Path(sys.executable).parent
-    BUILD.mkdir(parents=True, exist_ok=True)
-    cmake = str(tools / "cmake")
-    configure = [
-        *(cmake, "-S", ".", "-B", str(BUILD), "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={tools / 'ninja'}"),
-        *("-DMOPSUS_FUZZ=ON", "-DMOPSUS_PYTHON=OFF", f"-DCMAKE_CXX_COMPILER={compiler}"),
-    ]
-    for command in (configure, [cmake, "--build", str(BUILD), "--parallel", str(jobs)]):
-        done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
-        if done.returncode:
-            sys.stderr.write(done.stdout.decode(errors="replace"))
-            raise FuzzError("the targets of the core could not be built")
+    done = subprocess.run(["tools/build-sanitized", str(jobs)], cwd=ROOT, check=False)
+    if done.returncode:
+        raise FuzzError("the targets of the core could not be built")
+    if not any(shutil.which(name) for name in COMPILERS):
+        raise FuzzError("clang is missing, which targets of the core need: apt-get install clang libclang-rt-dev")
     for target in targets:
         if not Path(target.command()[0]).exists():
             raise FuzzError(f"the build has made no {target.command()[0]}")

@@ -29,7 +29,7 @@ TEST(an_index_agrees_with_a_map) {
         }
         REQUIRE(index.size() == known.size());
         for (const auto& [id, hash] : known)
-            REQUIRE(index.find(hash, [&](std::uint32_t found) { return found == id; }) == id);
+            REQUIRE(index.find(hash, [sought = id](std::uint32_t found) { return found == sought; }) == id);
     }
 }
 

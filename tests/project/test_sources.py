@@ -6,8 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "mopsus"
 MODULES = sorted(PACKAGE.rglob("*.py"))
@@ -16,54 +14,56 @@ TESTS = sorted((ROOT / "tests").rglob("*.py"))
 MAX_LINES = 900
 
 
-def name_of(path):
-    return str(path.relative_to(ROOT))
+TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in MODULES}
 
 
-def tree_of(path):
-    return ast.parse(path.read_text(encoding="utf-8"))
+def place(path, line=None):
+    """Where an offender is, as compilers write it."""
+    name = str(path.relative_to(ROOT))
+    return name if line is None else f"{name}:{line}"
 
 
-@pytest.mark.parametrize("path", [*MODULES, *NATIVE, *TESTS], ids=name_of)
-def test_no_file_is_too_long(path):
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= MAX_LINES
+def test_no_file_is_too_long():
+    lines = {place(path): path.read_bytes().count(b"\n") for path in [*MODULES, *NATIVE, *TESTS]}
+    assert {name: count for name, count in lines.items() if count > MAX_LINES} == {}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
-def test_every_module_says_why_it_exists(path):
-    assert ast.get_docstring(tree_of(path))
+def test_every_module_says_why_it_exists():
+    assert [place(path) for path, tree in TREES.items() if not ast.get_docstring(tree)] == []
 
 
 def _is_program(path):
-    """The command line, and the examples of contracts."""
+    """Return whether this is part of the command line, or an example of a contract."""
     return PACKAGE / "cli" in path.parents or path.stem.endswith(("_violating", "_clean"))
 
 
-@pytest.mark.parametrize("path", [path for path in MODULES if not _is_program(path)], ids=name_of)
-def test_nothing_below_the_command_line_prints_or_exits(path):
-    tree = tree_of(path)
-    # What a module does when it is run as a program of its own is the top of that program.
-    tree.body = [node for node in tree.body if not ast.unparse(node).startswith("if __name__ == '__main__':")]
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call):
-            called = ast.unparse(node.func)
-            assert called not in {"print", "exit", "quit", "sys.exit", "os._exit"}, f"line {node.lineno}: {called}"
+def _is_started_as_a_program(node):
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "__name__ == '__main__'"
 
 
-EARLY = [path for path in MODULES if path.relative_to(PACKAGE).parts[0] in {"model", "spec", "logics"}]
+def test_nothing_below_the_command_line_prints_or_exits():
+    assert [
+        f"{place(path, node.lineno)}: {ast.unparse(node.func)}"
+        for path, tree in TREES.items()
+        if not _is_program(path)
+        for statement in tree.body
+        if not _is_started_as_a_program(statement)
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in {"print", "exit", "quit", "sys.exit", "os._exit"}
+    ] == []
 
 
-@pytest.mark.parametrize("path", EARLY, ids=name_of)
-def test_the_stages_before_the_engine_do_without_the_native_core(path):
+def test_the_stages_before_the_engine_do_without_the_native_core():
     # The import contracts cannot say this: they know no modules that are not written in Python.
-    assert "mopsus._core" not in path.read_text(encoding="utf-8")
+    early = [path for path in MODULES if path.relative_to(PACKAGE).parts[0] in {"model", "spec", "logics"}]
+    assert [place(path) for path in early if "mopsus._core" in path.read_text(encoding="utf-8")] == []
 
 
 def error_classes():
     """The names of all exception classes in the package, found by their bases."""
     bases = {}
-    for path in MODULES:
-        for node in ast.walk(tree_of(path)):
+    for tree in TREES.values():
+        for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
                 bases[node.name] = {ast.unparse(base).split(".")[-1] for base in node.bases}
     errors = {"MopsusError"}
@@ -74,15 +74,17 @@ def error_classes():
         errors |= more
 
 
-ERRORS = error_classes()
-
-
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
-def test_no_exception_is_built_and_forgotten(path):
-    for node in ast.walk(tree_of(path)):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-            called = ast.unparse(node.value.func).split(".")[-1]
-            assert called not in ERRORS, f"line {node.lineno}: {called}(…) without raise"
+def test_no_exception_is_built_and_forgotten():
+    """A statement that only builds an exception does nothing: it was meant to raise it."""
+    errors = error_classes()
+    assert [
+        f"{place(path, node.lineno)}: {ast.unparse(node.value.func)}(…) without raise"
+        for path, tree in TREES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Call)
+        and ast.unparse(node.value.func).split(".")[-1] in errors
+    ] == []
 
 
 CODE = re.compile(r"[A-Z]+-(?!000)\d{3}")  # 000 is what a base class has; nothing is raised with it
@@ -91,8 +93,7 @@ CODE = re.compile(r"[A-Z]+-(?!000)\d{3}")  # 000 is what a base class has; nothi
 def message_codes():
     """The codes that the catalogues list, and the codes that the sources use."""
     listed, used = [], set()
-    for path in MODULES:
-        tree = tree_of(path)
+    for path, tree in TREES.items():
         keys = [key for node in ast.walk(tree) if isinstance(node, ast.Dict) for key in node.keys]
         for node in ast.walk(tree):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and CODE.fullmatch(node.value):
