@@ -167,6 +167,96 @@ def test_subclass_that_is_defined_later(program):
     assert seen.seen == [("get", late)]
 
 
+SHAPES = """
+    import abc
+
+    class Shape(abc.ABC):
+        def draw(self): ...
+
+    class Round(Shape): ...
+
+    class Circle:
+        def draw(self): return "circle"
+
+    class Dot(Circle): ...
+
+    Round.register(Circle)
+"""
+
+
+def test_classes_that_are_registered_are_subclasses(program):
+    name = program(SHAPES)
+    later = program(f"""
+    from {name} import Circle, Round, Shape
+
+    class Late(Circle):
+        def draw(self): return "late"
+
+    class Slow:
+        def draw(self): return "slow"
+
+    class Decorated:
+        def __new__(cls): return super().__new__(cls)
+
+    class Registered: ...
+
+    Shape.register(Slow)
+    Decorated = Round.register(Decorated)
+    """)
+    spec = (
+        f"event draw before(s) : call({name}.Shape+.draw) && target(s)",
+        f"event made after() returning(s) : new({name}.Shape+)",
+    )
+    with Recorder("R(s)", *spec) as seen:
+        early, late = importlib.import_module(name), importlib.import_module(later)
+        unrelated = late.Registered()
+        early.Shape.register(late.Registered)
+        objects = [early.Circle(), early.Dot(), late.Late(), late.Slow(), late.Decorated(), late.Registered()]
+        drawn = [each.draw() for each in objects[:4]]
+    assert drawn == ["circle", "circle", "late", "slow"]
+    assert seen.seen == [("made", each) for each in objects] + [("draw", each) for each in objects[:4]]
+    assert unrelated not in [each for _, each in seen.seen]
+
+
+def test_classes_that_were_registered_before_weaving_are_subclasses(program):
+    name = program(SHAPES)
+    module = importlib.import_module(name)
+    with (
+        Recorder("R(s)", f"event draw before(s) : call({name}.Shape+.draw) && target(s)") as seen,
+        Recorder("F(f: io.IOBase)", "event close before(f) : call(io.IOBase+.close) && target(f)") as files,
+        Recorder("L(x)", "event add before(x) : call(collections.abc.MutableSequence+.append) && target(x)") as lists,
+    ):
+        later = program(f"from {name} import Dot\nclass Later(Dot):\n    def draw(self): return 1")
+        objects = [module.Circle(), module.Dot(), importlib.import_module(later).Later()]
+        for each in objects:
+            each.draw()
+        text = open(__file__)  # noqa: SIM115 - it is closed twice
+        text.close()
+        text.close()
+        several = []
+        several.append(1)
+    assert seen.seen == [("draw", each) for each in objects]
+    assert [each for _, each in files.seen if each is text] == [text, text]
+    assert [each for _, each in lists.seen if each is several] == [several]
+
+
+def test_a_decorator_that_registers_leaves_the_class_to_the_next_one(program):
+    name = program("""
+    import abc, dataclasses
+
+    class Shape(abc.ABC): ...
+
+    @dataclasses.dataclass
+    @Shape.register
+    class Square:
+        side: int = 1
+    """)
+    with Recorder("R(s)", f"event made after() returning(s) : new({name}.Shape+)") as seen:
+        square = importlib.import_module(name).Square(2)
+    assert square.side == 2
+    assert seen.seen == [("made", square)]
+
+
 def test_inherited_method_of_one_subclass(program):
     name = program(POOL)
     with Recorder("R(p)", f"event get before(p) : call({name}.Plain.acquire) && target(p)") as seen:

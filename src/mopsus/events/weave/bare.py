@@ -7,8 +7,9 @@ change the program. Here only the interpreter is asked.
 
 from __future__ import annotations
 
+from _abc import _get_dump  # type: ignore[import-not-found]
 from collections.abc import Callable, Mapping
-from types import FunctionType
+from types import FunctionType, SimpleNamespace
 from typing import Any, Generic, TypeGuard, TypeVar, cast
 from weakref import ref
 
@@ -37,6 +38,19 @@ def bases(cls: type) -> tuple[type, ...]:
 def members(cls: type) -> Mapping[str, Any]:
     """What stands in the class itself."""
     return cast("Mapping[str, Any]", _dict(cls) or {})
+
+
+def registered(cls: type) -> list[type]:
+    """The classes that were registered with an abstract class by `register`, in the order of their names."""
+    kept = None if type(cls) is type else members(cls).get("_abc_impl")
+    if kept is None:
+        return []
+    try:
+        registry = _get_dump(SimpleNamespace(_abc_impl=kept))[0]
+    except TypeError:  # something else that the program calls so
+        return []
+    alive = [each for each in (weak() for weak in registry) if each is not None]
+    return sorted(alive, key=lambda each: (module_name(each), qualname(each)))
 
 
 def name(cls: type) -> str:

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import PurePath
 from types import BuiltinFunctionType, ClassMethodDescriptorType, FunctionType, MethodType, ModuleType
+from weakref import ref
 
 from mopsus import _core
 from mopsus.events.weave import bare
@@ -33,6 +34,8 @@ _ALIASES: dict[tuple[str, ...], set[str]] = {}
 """By path, the names of the classes that it leads to, if they are called otherwise."""
 ALIAS_NAMES: set[str] = set()
 """All these names."""
+_REGISTERED: bare.WeaklyById[type, dict[int, ref[type]]] = bare.WeaklyById()
+"""By class, the abstract classes that it was registered with, by identity."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +118,36 @@ def classes_of(module: ModuleType) -> list[type]:
     return list(found.values())
 
 
+def note_registered(abstract: type, cls: type) -> None:
+    """Know that a class was registered with an abstract one."""
+    with_it = _REGISTERED.get(cls)
+    if with_it is None:
+        with_it = _REGISTERED.set(cls, {})
+    with_it[id(abstract)] = ref(abstract)
+
+
+def ancestors(cls: type) -> list[type]:
+    """The class and its bases, then the abstract classes that one of them was registered with, and their bases."""
+    found = list(bare.bases(cls))
+    for base in found:
+        for weak in (_REGISTERED.get(base) or {}).values():
+            if (abstract := weak()) is not None:
+                known = set(map(id, found))
+                found += [each for each in bare.bases(abstract) if id(each) not in known]
+    return found
+
+
+def is_finished(cls: type) -> bool:
+    """Is it bound to its name, so that no decorator will still change it?"""
+    value: object = sys.modules.get(bare.module_name(cls))
+    for part in bare.qualname(cls).split("."):
+        value = (bare.members(value) if bare.is_class(value) else getattr(value, "__dict__", {})).get(part)
+    return value is cls
+
+
 def names_with_bases(classes: Iterable[type]) -> set[str]:
-    """The names of classes and of all their bases."""
-    return {bare.name(base) for cls in classes for base in bare.bases(cls)}
+    """The names of classes and of all their bases, those that they were registered with included."""
+    return {bare.name(base) for cls in classes for base in ancestors(cls)}
 
 
 def names_of(module: ModuleType) -> set[str]:
@@ -142,7 +172,7 @@ def find_classes(pattern: Pattern, scope: Scope) -> list[type]:
             picked += filter(names.pick, scope.named(dotted.parts[-1]))
         elif scope.may_have(dotted):
             for cls in scope.classes:
-                if names.pick(cls) or (plus and any(map(names.pick, bare.bases(cls)[1:]))):
+                if names.pick(cls) or (plus and any(map(names.pick, ancestors(cls)[1:]))):
                     found.setdefault(id(cls), cls)
         for cls in picked:
             for each in with_subclasses(cls) if plus else (cls,):
@@ -240,13 +270,15 @@ def owns(cls: type, name: str) -> bool:
 
 
 def with_subclasses(cls: type) -> Iterator[type]:
-    """The class and all subclasses there are now."""
+    """The class and all subclasses there are now, those that were registered with one of them included."""
     stack, seen = [cls], {id(cls)}
     while stack:
         each = stack.pop()
         yield each
-        below: list[type] = type.__subclasses__(each)
-        for sub in below:
+        registered = bare.registered(each)
+        for sub in registered:
+            note_registered(each, sub)
+        for sub in (*type.__subclasses__(each), *registered):
             if id(sub) not in seen and not is_ours(bare.module_name(sub)):
                 seen.add(id(sub))
                 stack.append(sub)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import builtins
 import functools
 import gc
@@ -234,8 +235,12 @@ class Weaver:
             self._take_later(set(sys.modules) & self._later.keys())
             self._begin(self.outcomes)
             # Before it is loaded in full a module may use its classes; the main program always does.
-            told = Tap("", "class", Moment.RETURNING, self._class_made, (Source(From.RESULT),), (None,))
-            self._placements.put([Advised(builtins, "__build_class__", (told,))])
+            made = Tap("", "class", Moment.RETURNING, self._class_made, (Source(From.RESULT),), (None,))
+            pair = (Source(From.TARGET), Source(From.RESULT))
+            registered = Tap("", "class", Moment.RETURNING, self._class_registered, pair, (None, None))
+            self._placements.put(
+                [Advised(builtins, "__build_class__", (made,)), Advised(abc.ABCMeta, "register", (registered,))]
+            )
             gc.callbacks.append(_core.collector)
             self._listen()
 
@@ -289,6 +294,14 @@ class Weaver:
         if not bare.is_class(cls):
             return
         self._extend(Scope(classes=(cls,)), patterns.names_with_bases((cls,)), complete=False)
+
+    def _class_registered(self, abstract: object, cls: object) -> None:
+        if not (bare.is_class(abstract) and bare.is_class(cls)):
+            return
+        patterns.note_registered(abstract, cls)
+        classes = list(patterns.with_subclasses(cls))
+        names = patterns.names_with_bases(classes)
+        self._extend(Scope(classes=classes), names, complete=patterns.is_finished(cls))
 
     def _extend(self, scope: Scope, names: Set[str], *, complete: bool) -> None:
         """Weave what is new, for the cases that its names concern. Not `complete`: decorators may still change it."""
