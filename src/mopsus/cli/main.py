@@ -6,10 +6,11 @@ Little is loaded before signals are looked after: until then, Ctrl-C would be an
 from __future__ import annotations
 
 import _signal  # type: ignore[import-not-found]  # what is behind `signal`, which takes longer to load
-import gc
 import io
 import os
 import sys
+
+from mopsus import collecting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,8 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _run(arguments: Sequence[str] | None) -> int:
     from mopsus.stopping import STOPPING
 
-    # Most objects of a short command live to its end; looking for garbage among them is a tenth of its start.
-    gc.set_threshold(50_000)
+    collecting.seldom()
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # the caller has closed it
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8"))
@@ -57,6 +57,8 @@ def _run(arguments: Sequence[str] | None) -> int:
     except Exception as error:
         # In the midst of an import, for one, an interrupt may come out as something else.
         status = INTERRUPTED if STOPPING.is_set() and not STOPPING.heeded else _explain(error)
+    finally:
+        collecting.as_before()
     if STOPPING.is_set() and not (STOPPING.heeded or STOPPING.expected):
         print("mopsus: interrupted", file=sys.stderr)
     return status

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import builtins
 import gc
 import importlib.util
 import os
@@ -14,7 +15,7 @@ from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import CodeType, ModuleType
 from typing import Any, Protocol, TypeVar
 
-from mopsus import _core
+from mopsus import _core, collecting
 from mopsus.model import MopsusError
 
 F = TypeVar("F", bound=Callable[..., object])
@@ -70,6 +71,7 @@ def launch(program: Program, watcher: Watcher, failed: Callable[[BaseException],
         sys.argv = [path if program.is_module else program.name, *program.arguments]
         sys.modules["__main__"] = module
         watcher.start()
+        collecting.as_before()
         try:
             with _ExitFunctions() as exits:
                 ended = _end(_execute(module, path, code, watcher, failed), exits)
@@ -207,7 +209,7 @@ def _find(program: Program) -> tuple[ModuleType, str, CodeType | None]:
     vars(module).update(
         __loader__=loader,
         __annotations__={},
-        __builtins__=__builtins__,
+        __builtins__=builtins,
         __file__=path,
         __package__=None,
         __cached__=None,
@@ -246,7 +248,7 @@ def _main(spec: ModuleSpec, path: str) -> tuple[ModuleType, str, CodeType | None
         __file__=path,
         __loader__=spec.loader,
         __annotations__={},
-        __builtins__=__builtins__,
+        __builtins__=builtins,
         __package__=spec.parent,
         __cached__=spec.cached,
         __spec__=spec,
