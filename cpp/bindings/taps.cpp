@@ -104,6 +104,7 @@ bool Tap::find_out(const Occasion& at) const {
 
 bool Tap::admitted(const Occasion& at) const {
     const Unobserved unobserved;
+    const Untraced untraced;
     const Py_ssize_t before = at.target != nullptr ? 1 : 0;
     const Owned positional(PyTuple_New(before + at.positional));
     const Owned named(PyDict_New());

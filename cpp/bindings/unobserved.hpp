@@ -32,4 +32,16 @@ private:
     inline static int count_ = 0;  // in all threads: mostly none, and then no thread has to be asked
 };
 
+// As long as one of these exists, debuggers, profilers and the like are not told what this thread does: they are the program's.
+class Untraced {
+public:
+    Untraced() : thread_(PyThreadState_Get()) { PyThreadState_EnterTracing(thread_); }
+    ~Untraced() { PyThreadState_LeaveTracing(thread_); }
+    Untraced(const Untraced&) = delete;
+    Untraced& operator=(const Untraced&) = delete;
+
+private:
+    PyThreadState* thread_;
+};
+
 }  // namespace mopsus::python

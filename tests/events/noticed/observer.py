@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import builtins
 import contextlib
+import contextvars
 import copy
 import dis
 import functools
@@ -17,6 +18,7 @@ import importlib
 import inspect
 import io
 import linecache
+import logging
 import marshal
 import os
 import pickle
@@ -181,7 +183,68 @@ def attributes_of_classes():
     ]
 
 
+@observation
+def surroundings_of_main():
+    return __builtins__ is builtins, gc.get_threshold(), sys.flags, sys.path[0] == str(Path(__file__).parent)
+
+
+@observation
+def contexts():
+    logging.getLogger("observed")
+
+    async def inside():
+        logging.getLogger("observed")
+        return list(contextvars.copy_context())
+
+    return list(contextvars.copy_context()), asyncio.run(inside())
+
+
+@different
+def finders_of_modules():
+    return [getattr(each, "__name__", type(each).__name__) for each in sys.meta_path]
+
+
+@different
+def command_line():
+    return sys.orig_argv
+
+
+@different
+def environment():
+    return sorted(os.environ), os.environ.get("PYTHONPATH")
+
+
+@different
+def hooks_of_the_interpreter():
+    return sys.unraisablehook is sys.__unraisablehook__
+
+
+@different
+def loggers():
+    return [name for name in logging.root.manager.loggerDict if "." not in name]
+
+
+@different
+def modules_that_others_use():
+    return "msgspec" in sys.modules
+
+
+@different
+def subclasses():
+    return sorted(each.__name__ for each in Exception.__subclasses__())
+
+
 # ---- code ----
+
+
+@different
+def sizes_of_code():
+    return sys.getsizeof(loop.__code__)
+
+
+@different
+def kinds_of_bound_methods():
+    return type({}.pop).__name__
 
 
 @observation
@@ -567,6 +630,24 @@ def traced_lines():
         total([1, 2])
         Account(1).add(2)
         list(outer(2)[0]([1]))
+    finally:
+        sys.settrace(None)
+    return seen
+
+
+@observation
+def traced_calls():
+    seen = []
+
+    def tracer(frame, event, _):
+        seen.append((event, Path(frame.f_code.co_filename).name, frame.f_code.co_name))
+
+    sys.settrace(tracer)
+    try:
+        with open(os.devnull) as file:
+            file.read()
+        threading.Lock().acquire()
+        total([1, 2])
     finally:
         sys.settrace(None)
     return seen

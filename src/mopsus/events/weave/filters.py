@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextvars import ContextVar
+from contextlib import suppress
+from contextvars import ContextVar, Token
 from types import AsyncGeneratorType, CoroutineType, FrameType, GeneratorType
 from typing import Any, TypeAlias
 from weakref import ref
@@ -93,21 +94,32 @@ def argument_count(least: int, most: int | None, *, has_target: bool) -> Filter:
     return decide
 
 
+class _Call:
+    """A call within a flow."""
+
+    __slots__ = ("token",)
+    token: Token[_Call | None]
+
+
 class Flow:
     """Whether the program is inside of a call that a pointcut picks; each thread and each task for itself."""
 
     def __init__(self) -> None:
-        self._depth: ContextVar[int] = ContextVar("mopsus_flow", default=0)
+        self._call: ContextVar[_Call | None] = ContextVar("mopsus_flow", default=None)
         self._made: dict[int, ref[Any]] = {}
         """Coroutines and generators that such calls have made, by the identity of their frames."""
 
     def enter(self) -> None:
         """A call begins."""
-        self._depth.set(self._depth.get() + 1)
+        call = _Call()
+        call.token = self._call.set(call)
 
     def leave(self) -> None:
-        """A call ends."""
-        self._depth.set(max(0, self._depth.get() - 1))
+        """A call ends. Nothing remains of it in the context, which the program can look at."""
+        call = self._call.get()
+        if call is not None:
+            with suppress(ValueError, RuntimeError):  # it began before anybody looked, within one of another context
+                self._call.reset(call.token)
 
     def made(self, result: object) -> None:
         """What a call gave: a coroutine or generator goes on with it whenever it runs."""
@@ -117,7 +129,7 @@ class Flow:
             made[key] = ref(result, lambda _: made.pop(key, None) and None)
 
     def __call__(self, arguments: tuple[Any, ...], named: Mapping[str, Any], frame: FrameType | None) -> bool:
-        if self._depth.get() > 0:
+        if self._call.get() is not None:
             return True
         while frame is not None and self._made:
             found = self._made.get(id(frame))
