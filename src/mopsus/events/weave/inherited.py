@@ -6,6 +6,7 @@ they refer to nothing but the class and what Python itself has.
 
 from __future__ import annotations
 
+import builtins
 import typing
 from collections.abc import Callable
 from types import FunctionType
@@ -63,6 +64,7 @@ def inherited_del(cls: type) -> FunctionType:
 def _alone(function: Callable[..., None]) -> FunctionType:
     """The function without the names of this module."""
     assert isinstance(function, FunctionType)
-    made = FunctionType(function.__code__, {"__name__": "builtins"}, function.__name__, None, function.__closure__)
+    space = {"__name__": "builtins", "__builtins__": builtins}  # C code that warns imports by these
+    made = FunctionType(function.__code__, space, function.__name__, None, function.__closure__)
     _MADE.add(made)
     return made
