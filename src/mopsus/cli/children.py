@@ -134,6 +134,8 @@ class Children:
         self._inherited = 0
         self._folder: str | None = None
         self._known: dict[str, int] = {}
+        self._unread: OSError | None = None
+        """Why not all was read that there was to read; it is tried again."""
         self._before: dict[str, str | None] = {}
         self._process = os.getpid()
         self.outbox: Outbox | None = None
@@ -169,12 +171,14 @@ class Children:
             else:
                 os.environ[name] = value
         if folder is not None and self.first:
+            if self._unread is not None:
+                print(f"mopsus: not all is known of processes that were started: {self._unread}", file=sys.stderr)
             shutil.rmtree(folder, ignore_errors=True)
 
     def messages(self) -> Iterator[tuple[Verdict | Fault | None, int]]:
         """What came back since this was asked last: a verdict, a fault, or a number of events."""
         if self._folder is not None:
-            for message in read_messages(self._folder, self._known):
+            for message in self._read(self._folder):
                 from mopsus.verdict.wire import unpack_fault, unpack_verdict
 
                 told: Verdict | Fault | None = None
@@ -185,6 +189,13 @@ class Children:
                 for name, counts in message.get("seen", {}).items():
                     self.seen.setdefault(name, Counter()).update(counts)
                 yield told, message.get("events", 0)
+
+    def _read(self, folder: str) -> Iterator[dict[str, Any]]:
+        try:
+            yield from read_messages(folder, self._known)
+            self._unread = None
+        except OSError as error:  # the program plays another file system, has no files left, or is another user by now
+            self._unread = error
 
     def _set(self, name: str, value: str) -> None:
         self._before[name] = os.environ.get(name)
