@@ -246,3 +246,10 @@ class Stopping:
 
 
 STOPPING = Stopping()
+
+
+def flush_output() -> None:
+    """What was written to standard output comes out, unless the program that was run has closed that, or put nothing in
+    its place."""
+    if sys.stdout is not None and not getattr(sys.stdout, "closed", False):
+        sys.stdout.flush()

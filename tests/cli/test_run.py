@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -114,6 +115,62 @@ def test_syntax_error_of_the_program(folder):
     done = mopsus(folder, "door.mop", "--", "door.py")
     assert done.returncode == 1
     assert "SyntaxError" in done.stderr
+
+
+ENDS = {
+    "syntax": "def f(:\n",
+    "a hook that fails": "import sys\ndef hook(*error): raise KeyError(error[0])\nsys.excepthook = hook\n1 / 0\n",
+    "closed output": "import sys\nprint(1)\nsys.stdout.close()\n",
+    "no output": "import sys\nprint(1)\nsys.stdout = None\n",
+    "what is left behind": """
+        class Left:
+            def __del__(self):
+                print("left", len([each for each in (1, 2)]))
+
+        def steps():
+            try:
+                yield 1
+            finally:
+                print("closed")
+
+        left, circle, listed, begun = Left(), Left(), [Left()], steps()
+        circle.itself = circle
+        next(begun)
+        print("end")
+        """,
+}
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_programs_end_as_without(folder, name):
+    (folder / "door.py").write_text(textwrap.dedent(ENDS[name]))
+    plain = subprocess.run([sys.executable, "door.py"], cwd=folder, capture_output=True, text=True)
+    options = ["--allow-silent", "--contracts", "stdlib", "-o", "report"]
+    woven = mopsus(folder, "door.mop", *options, "--", "door.py")
+    assert (woven.returncode, sorted(woven.stdout.splitlines())) == (
+        plain.returncode,
+        sorted(plain.stdout.splitlines()),
+    )
+    addresses = "0x[0-9a-f]+"
+    assert re.sub(addresses, "", woven.stderr) == re.sub(addresses, "", plain.stderr)
+
+
+def test_what_is_warned_of_at_the_end_of_an_object(folder):
+    (folder / "door.py").write_text(
+        "import socket, warnings\nwarnings.simplefilter('always')\nsocket.socket()\nprint('end')\n"
+    )
+    done = mopsus(folder, "-q", "--contracts", "SocketNotClosed", "--", "door.py")
+    assert "ResourceWarning: unclosed <socket.socket" in done.stderr
+
+
+def test_a_program_that_plays_another_file_system_is_reported(folder):
+    (folder / "door.py").write_text(
+        PROGRAM + "import os\ndef missing(*path): raise FileNotFoundError('no such folder')\nos.listdir = missing\n"
+        "main(['twice'])\n"
+    )
+    done = mopsus(folder, "door.mop", "--", "door.py")
+    assert "1 violation" in done.stderr
+    assert "not all is known of processes that were started: no such folder" in done.stderr
 
 
 def test_module_and_its_arguments(folder):

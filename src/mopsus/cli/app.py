@@ -20,7 +20,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from mopsus.cli.main import discard_output, interrupted_status
 from mopsus.model import MopsusError
-from mopsus.stopping import STOPPING
+from mopsus.stopping import STOPPING, flush_output
 
 COMMANDS = (
     "run",
@@ -107,7 +107,7 @@ def with_status(command: Command) -> Callable[..., None]:
         STOPPING.begin_work()
         try:
             status = command(*args, **kwargs)
-            sys.stdout.flush()
+            flush_output()
         except KeyboardInterrupt:
             status = interrupted_status()
         except BrokenPipeError:

@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _run(arguments: Sequence[str] | None) -> int:
-    from mopsus.stopping import STOPPING
+    from mopsus.stopping import STOPPING, flush_output
 
     collecting.seldom()
     for name in ("stdout", "stderr"):
@@ -51,7 +51,7 @@ def _run(arguments: Sequence[str] | None) -> int:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8"))
     try:
         status = _run_command(arguments)
-        sys.stdout.flush()
+        flush_output()
     except KeyboardInterrupt:
         status = interrupted_status()
     except Exception as error:

@@ -41,7 +41,7 @@ from mopsus.cli.reporting import Reporting
 from mopsus.cli.specs import SPEC_HINT, SPEC_SUFFIXES, load_specs
 from mopsus.model import Fault
 from mopsus.model.limits import MAX_LIVE
-from mopsus.stopping import STOPPING
+from mopsus.stopping import STOPPING, flush_output
 
 if TYPE_CHECKING:
     from mopsus.cli.children import Children, Outbox
@@ -215,7 +215,7 @@ def run(
             monitor.close()
         status = conclude(ended)
         if children.outbox is not None:
-            sys.stdout.flush()
+            flush_output()
             os._exit(ended.status)
     return status
 

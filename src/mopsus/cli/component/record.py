@@ -12,6 +12,7 @@ import typer
 
 from mopsus.cli.messages import CommandError
 from mopsus.cli.options import Envelopes
+from mopsus.stopping import flush_output
 
 
 class Form(StrEnum):
@@ -66,7 +67,7 @@ def record(
         finally:
             recorder.stop()
         if not children.first:  # a process that the program has forked
-            sys.stdout.flush()
+            flush_output()
             os._exit(ended.status)
     if recorder.opaque:
         noun = "event has a value" if recorder.opaque == 1 else "events have values"

@@ -16,6 +16,7 @@ from types import CodeType, ModuleType
 from typing import Any, Protocol, TypeVar
 
 from mopsus import _core, collecting
+from mopsus.events.weave.origin import is_ours
 from mopsus.model import MopsusError
 
 F = TypeVar("F", bound=Callable[..., object])
@@ -66,6 +67,7 @@ def launch(program: Program, watcher: Watcher, failed: Callable[[BaseException],
     """
     own = sys.modules["__main__"], list(sys.argv), list(sys.path)
     excepthook, sys.excepthook = sys.excepthook, sys.__excepthook__
+    module: ModuleType | None = None
     try:
         module, path, code = _find(program)
         sys.argv = [path if program.is_module else program.name, *program.arguments]
@@ -80,7 +82,10 @@ def launch(program: Program, watcher: Watcher, failed: Callable[[BaseException],
             watcher.stop(ended=True)
         return ended
     finally:
-        sys.modules["__main__"], sys.argv[:], sys.path[:] = own
+        sys.modules["__main__"], arguments, paths = own
+        module = None
+        gc.collect()  # what the main program leaves behind ends when it does, as in an interpreter of its own
+        sys.argv[:], sys.path[:] = arguments, paths
         sys.excepthook = excepthook
 
 
@@ -121,11 +126,26 @@ def _status(request: SystemExit) -> int:
 
 
 def _show(error: BaseException) -> None:
-    """Show an error with the program's part of its traceback."""
+    """Show an error by the hook of the program, or as Python does if that fails."""
+    _leave_out_ours(error)
+    try:
+        sys.excepthook(type(error), error, error.__traceback__)
+    except Exception as wrong:
+        _leave_out_ours(wrong)
+        if wrong.__context__ is error:
+            wrong.__context__ = None
+        sys.stderr.write("Error in sys.excepthook:\n")
+        sys.__excepthook__(type(wrong), wrong, wrong.__traceback__)
+        sys.stderr.write("\nOriginal exception was:\n")
+        sys.__excepthook__(type(error), error, error.__traceback__)
+
+
+def _leave_out_ours(error: BaseException) -> None:
+    """Leave only the program's part of a traceback."""
     trace = error.__traceback__
-    while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
+    while trace is not None and is_ours(trace.tb_frame.f_globals.get("__name__")):
         trace = trace.tb_next
-    sys.excepthook(type(error), error.with_traceback(trace), trace)
+    error.__traceback__ = trace
 
 
 def _end(ended: Ended, exits: _ExitFunctions) -> Ended:

@@ -98,6 +98,11 @@ def forget() -> None:
     _class_names_of.cache_clear()
 
 
+def release() -> None:
+    """Keep no module of the program alive."""
+    _loaded.cache_clear()
+
+
 def loaded_modules() -> list[ModuleType]:
     """The modules that are loaded, but for our own."""
     modules = list(sys.modules.items())

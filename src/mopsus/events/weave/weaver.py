@@ -259,6 +259,7 @@ class Weaver:
             _core.collector("stop", {})
             self._placements.undo()
             self._placed = bare.WeaklyById()
+            patterns.release()
 
     @_unobserved
     def main_code(self, source: bytes, path: str) -> CodeType:

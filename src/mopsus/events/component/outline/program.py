@@ -18,6 +18,7 @@ from mopsus.events.component.program import begin_program, end_program
 from mopsus.events.weave.launch import Program, launch
 from mopsus.events.weave.weaver import Weaver
 from mopsus.model import MopsusError
+from mopsus.stopping import flush_output
 
 _CANNOT = 2
 _STARTUP = str(Path(__file__).parents[3] / "cli" / "startup")
@@ -65,6 +66,6 @@ if __name__ == "__main__":
         sys.stderr.write(f"mopsus: {error}\n")
         sys.exit(_CANNOT)
     if forked:
-        sys.stdout.flush()
+        flush_output()
         os._exit(status)
     sys.exit(status)
