@@ -114,6 +114,38 @@ def test_what_was_not_seen_is_in_every_report(mopsus, tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        pytest.param("event,d\nopen,1\n", "log has no column `user`", id="a table without it"),
+        pytest.param(ACCESS * 9, "an access log of a web server", id="an access log"),
+        pytest.param('{"event": "open"}\n', "no row has `user`", id="objects without it"),
+    ],
+)
+@pytest.mark.parametrize("pattern", ["known anon", "anon anon known", "anon"])
+def test_a_column_that_may_be_missing_in_rows_is_somewhere(mopsus, tmp_path, text, said, pattern):
+    spec = f"Users() {{ event known() : row(user is not None) event anon() : row(user is None) ere : {pattern} }}"
+    status, told = mopsus("check", write(tmp_path / "s.mop", spec), write(tmp_path / "log", text))
+    assert status == 2
+    assert said in told
+    assert mopsus("check", tmp_path / "s.mop", write(tmp_path / "log", "user\n1\n"))[0] == 0
+
+
+@pytest.mark.parametrize("text", [ACCESS * 9, OTLP * 9, TABLE.replace(",", ";")])
+def test_a_log_that_is_not_understood_is_no_pass_beside_one_that_is(mopsus, tmp_path, text):
+    good, odd = write(tmp_path / "1.csv", TABLE), write(tmp_path / "2.log", text)
+    spec = write(tmp_path / "s.mop", PAGES)
+    for logs in ([good, odd], [odd, good], [tmp_path / "*.[cl]*[vg]"]):
+        status, told = mopsus("check", spec, *logs)
+        assert status == 2
+        assert "what happened in" in told
+        assert "2.log was not seen" in told
+        assert "looks like" in told or "semicolons" in told
+        assert mopsus("check", spec, *logs, "--allow-silent")[0] == 0
+    other = write(tmp_path / "3.csv", "kind,weight\nbox,3\n")
+    assert mopsus("check", spec, good, other)[0] == 0
+
+
+@pytest.mark.parametrize(
     ("text", "plain", "strict", "allowed"),
     [
         pytest.param("event,d\nopen,1\nclose,1\n", 0, 0, 0, id="all"),

@@ -49,6 +49,7 @@ TRACES = {
     "long field": (HEADER + b"open,c1," + b"k" * 3_000_000 + b"\n", 0, "1 event"),
     "quote never closed": (HEADER + b'open,c1,"k1\nfetch,,k1\n', 2, "row 1"),
     "NUL bytes": (HEADER + b"open,c\0,k1\n\0\0\n", 2, "row 2"),
+    "a column twice": (b"event,conn,cursor,conn\nopen,c1,k1,c2\n", 2, "column `conn` occurs twice"),
     "too few fields": (HEADER + b"open,c1,k1\nopen,c1\n", 2, "row 2: 2 fields"),
     "too many fields": (HEADER + b"open,c1,k1,x\n", 2, "row 1: 4 fields"),
     "not UTF-8": (HEADER + b"open,c1,\xff\n", 2, "row 1: column `cursor` is not UTF-8"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import json
@@ -78,6 +79,15 @@ def test_round_trip(tmp_path, format, how):
 def test_round_trip_without_pyarrow(tmp_path, format, how, monkeypatch):
     path = compressed(write_as(format, tmp_path, ROWS, ["event", "c", "i", "x"]), how)
     without_pyarrow(monkeypatch)
+    result, [monitor] = run_check([UNSAFE], path)
+    assert result.error is None
+    assert monitor.events == EXPECTED
+
+
+@pytest.mark.parametrize("format", ["csv", "jsonl"])
+def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path, format, arrow):
+    path = write_as(format, tmp_path, ROWS, ["event", "c", "i", "x"])
+    path.write_bytes(codecs.BOM_UTF8 + path.read_bytes())
     result, [monitor] = run_check([UNSAFE], path)
     assert result.error is None
     assert monitor.events == EXPECTED

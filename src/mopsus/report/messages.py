@@ -19,8 +19,8 @@ MESSAGES = {
     "SEEN-002": "None of a spec's events ever occurred, so nothing was checked. For recorded traces the exit status is "
     "2, unless --allow-silent is given.",
     "SEEN-003": "An event of a spec never occurred, and --strict was given, for which the exit status is 2.",
-    "SEEN-004": "A spec was not watched everywhere: the program made processes that were let go. With --strict the "
-    "exit status is 2.",
+    "SEEN-004": "A spec did not see everything: the program made processes that were let go, or a trace that looks "
+    "like something else has nothing that the spec names. With --strict, or in traces, the exit status is 2.",
 }
 
 

@@ -148,10 +148,12 @@ def fields(predicate: Predicate) -> tuple[str, ...]:
 
 
 def null_tested(predicate: Predicate) -> Iterator[str]:
-    """The names of the fields of which it is asked whether they are there."""
+    """The names of the fields of which it is asked whether they are missing; `is not None` asks for them."""
     match predicate:
         case IsNull(field):
             yield field.name
+        case Not(IsNull()):
+            pass
         case Not(operand):
             yield from null_tested(operand)
         case And(operands) | Or(operands):

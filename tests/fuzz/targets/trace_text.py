@@ -52,7 +52,7 @@ def check_json(block: bytes, needs: Needs, stop: bool) -> None:
     types = ColumnTypes(needs)
     reader = JsonReader(needs, types)
     survey = Survey(needs)
-    survey.see_objects(block)
+    survey.see_objects("trace", block)
     survey.impossible(SPECS)
     reader.sample(block)
     slow = rows.JsonLayout(needs)

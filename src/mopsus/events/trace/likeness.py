@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from mopsus.events.trace.sources import BOM
+
 HEAD = 4096
 """Bytes of a file that are looked at."""
 PATIENCE = 2000
@@ -31,7 +33,7 @@ _SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 
 def likeness(head: bytes) -> str:
     """What a file that begins like this looks like, if it is rather no CSV file and no JSON lines; else empty."""
-    head = head[:HEAD].removeprefix(b"\xef\xbb\xbf")
+    head = head[:HEAD].removeprefix(BOM)
     if head.startswith((b"\xff\xfe", b"\xfe\xff")) or _every_other_is_zero(head):
         return "it looks like text in UTF-16: convert it to UTF-8"
     if b"\0" in head:

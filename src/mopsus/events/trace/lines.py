@@ -12,7 +12,7 @@ from pathlib import Path
 
 from mopsus.events.trace.blocks import cut_blocks
 from mopsus.events.trace.rows import record_lines
-from mopsus.events.trace.sources import Format, Source, UnreadableError, detect_format, open_source, read_pieces
+from mopsus.events.trace.sources import BOM, Format, Source, UnreadableError, detect_format, open_source, read_pieces
 from mopsus.model import TraceError
 
 
@@ -44,7 +44,7 @@ def _lines(path: Path, format: Format | None) -> Iterator[tuple[int, int]]:
             return
         csv = format is Format.CSV
         row, line = 0 if csv else 1, 1
-        for block in cut_blocks(chain([first.removeprefix(b"\xef\xbb\xbf")], pieces), quotes=csv):
+        for block in cut_blocks(chain([first.removeprefix(BOM)], pieces), quotes=csv):
             for offset in record_lines(block, quotes=csv):
                 yield row, line + offset
                 row += 1

@@ -23,7 +23,16 @@ from mopsus.events.trace.blocks import cut_blocks
 from mopsus.events.trace.likeness import likeness
 from mopsus.events.trace.needs import OPTIONAL, ColumnTypes, Needs
 from mopsus.events.trace.rows import parse_header
-from mopsus.events.trace.sources import STDIN, Format, Source, UnreadableError, detect_format, open_source, read_pieces
+from mopsus.events.trace.sources import (
+    BOM,
+    STDIN,
+    Format,
+    Source,
+    UnreadableError,
+    detect_format,
+    open_source,
+    read_pieces,
+)
 from mopsus.events.trace.survey import Survey
 from mopsus.events.trace.text import CsvReader, JsonReader, Parsed, TextReader
 from mopsus.model import TraceError
@@ -143,10 +152,11 @@ class TraceReader:
                 self._read_text(source, format, pieces, likeness(first))
 
     def _read_text(self, source: Source, format: Format, pieces: Iterator[bytes], like: str) -> None:
+        pieces = _after(next(pieces).removeprefix(BOM), pieces)
         blocks = cut_blocks(pieces, quotes=format is Format.CSV)
         reader: TextReader
         if format is Format.CSV:
-            header, rest = parse_header(next(blocks))
+            header, rest = parse_header(next(blocks, b""))
             self.survey.see_table(source.name, header, like)
             reader = CsvReader(header, self._needs, self.types, like)
             blocks = _after(rest, blocks)
@@ -155,7 +165,7 @@ class TraceReader:
         self._put(Origin(source.name, absent_columns(self._needs, reader.present), like))
         for block in blocks:
             if format is Format.JSONL:
-                self.survey.see_objects(block, like)
+                self.survey.see_objects(source.name, block, like)
             reader.sample(block)
             self._put(self._parsers.submit(reader.parse, block, stop=not self._skip))
 

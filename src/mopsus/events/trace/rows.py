@@ -14,6 +14,7 @@ from typing import Any
 
 from mopsus.events.trace.columns import ColumnType, convert_value, infer_from_cells, infer_from_values, parse_cell
 from mopsus.events.trace.needs import EVENT, ColumnTypes, Needs
+from mopsus.events.trace.sources import BOM, UnreadableError
 from mopsus.model import UNDECODABLE, Scalar
 
 _QUOTED_FIELD = re.compile(rb'"((?:[^"]+|"")*+)"([^,\r\n]*)')
@@ -59,7 +60,9 @@ class CsvLayout:
 
     @classmethod
     def of(cls, header: Sequence[str], needs: Needs) -> CsvLayout:
-        """The layout under a header; a name that occurs twice stands for its first column."""
+        """The layout under a header; `UnreadableError` if a needed column is there twice."""
+        if twice := [name for name in needs.columns if header.count(name) > 1]:
+            raise UnreadableError(f"column `{twice[0]}` occurs twice", "let every column have a name of its own")
         columns = {name: header.index(name) for name in needs.columns if name in header}
         return cls(tuple(header), columns)
 
@@ -135,7 +138,7 @@ def record_lines(block: bytes, *, quotes: bool) -> Iterator[int]:
 
 def parse_header(block: bytes) -> tuple[tuple[str, ...], bytes]:
     """The column names in the first record of a CSV file, and the rest of the block."""
-    text = block.removeprefix(b"\xef\xbb\xbf")
+    text = block.removeprefix(BOM)
     text = text.lstrip(b"\r\n")
     fields, problem, end = _split_quoted(text, 0)
     del problem  # a broken header misses columns, and that is the message which helps

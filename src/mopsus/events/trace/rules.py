@@ -30,7 +30,7 @@ class EventRule:
     fields: frozenset[str]
     """The columns that its predicates look at."""
     required: frozenset[str]
-    """Those of them of which it is not asked whether they are there at all, by `is None`."""
+    """Those of them of which it is not asked whether they are missing, by `is None`."""
     texts: frozenset[str]
     """Those of them that are compared with text."""
 
@@ -44,6 +44,11 @@ class EventRule:
     def looks_at_name(self) -> bool:
         """Does recognising it need column `event`?"""
         return any(part.kind == "named" for part in walk(self.pointcut))
+
+    @property
+    def mentioned(self) -> tuple[str, ...]:
+        """All columns that it speaks of, those that may be missing included."""
+        return (*sorted(self.fields), *self.columns.values(), *(["event"] if self.looks_at_name else ()))
 
 
 def rules_of(spec: Spec) -> tuple[EventRule, ...]:

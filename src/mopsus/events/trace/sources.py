@@ -23,6 +23,9 @@ from mopsus.model.text import STANDARD_INPUT
 
 STDIN = "-"
 
+BOM = b"\xef\xbb\xbf"
+"""What some programs put before text in UTF-8."""
+
 PIECE = 1 << 20
 """Bytes read from a file at once."""
 
@@ -218,5 +221,5 @@ def detect_format(head: bytes, name: str) -> Format:
         raise TraceError("the text is in UTF-16", file=name, hint="convert it to UTF-8", code="TRACE-004")
     if head.startswith(b"FEA1"):
         raise TraceError("Feather version 1 is not read", file=name, hint="write it as Arrow IPC", code="TRACE-004")
-    text = head.removeprefix(b"\xef\xbb\xbf").lstrip(b" \t\r\n")
+    text = head.removeprefix(BOM).lstrip(b" \t\r\n")
     return Format.JSONL if text.startswith(b"{") else Format.CSV

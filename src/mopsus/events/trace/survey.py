@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from mopsus.events.trace.needs import EVENT, OPTIONAL, Needs
+from mopsus.events.trace.needs import EVENT, Needs
 from mopsus.events.trace.rules import EventRule, rules_of
 from mopsus.model import UNDECODABLE, Spec, Unseen
+from mopsus.model.text import short_path
 from mopsus.spec.diagnostics import suggest
 
 SHOWN = 12
@@ -31,33 +32,64 @@ class Survey:
         """Is one of the traces JSON lines?"""
         self._keys: dict[str, None] = {}
         """Keys of the first object."""
-        self._open = {name: _spellings(name) for name in needs.columns if name not in OPTIONAL}
+        self._spellings = {name: _spellings(name) for name in needs.columns if name != EVENT}
+        self._open = dict(self._spellings)
         self._likeness = ""
+        self._traces: dict[str, None] = {}
+        self._strange: dict[str, tuple[str, set[str]]] = {}
+        """Of traces that look like something else: what they look like, and which of the needed columns they have."""
 
     def see_table(self, name: str, columns: Sequence[str], likeness: str = "") -> None:
         """A trace has these columns, and no others."""
+        self._traces[name] = None
         if len(self._tables) < SHOWN:
             self._tables[name] = tuple(columns)
         self._present.update(columns)
         self._likeness = self._likeness or likeness
+        if likeness:
+            self._strange[name] = (likeness, {*columns})
 
-    def see_objects(self, block: bytes, likeness: str = "") -> None:
+    def see_objects(self, name: str, block: bytes, likeness: str = "") -> None:
         """A trace has these objects among others."""
+        self._traces[name] = None
         if not self._objects:
             self._objects = True
             self._keys = dict.fromkeys(_keys(block))
         self._likeness = self._likeness or likeness
         self._present.add(EVENT)
-        for name, spellings in [*self._open.items()]:
-            if name in self._present or any(all(part in block for part in parts) for parts in spellings):
-                self._present.add(name)
-                del self._open[name]
+        found = _found(self._spellings if likeness else self._open, block)
+        if likeness:
+            self._strange.setdefault(name, (likeness, set()))[1].update(found)
+        self._present.update(found)
+        for column in self._present & self._open.keys():
+            del self._open[column]
 
     def unseen(self, spec: Spec, seen: Mapping[str, int], example: Callable[[], str]) -> list[Unseen]:
         """What of a spec could not be seen, or never was.
 
         `seen` counts its events, `example` says what came instead of them.
         """
+        mentioned = _union(rule.mentioned for rule in rules_of(spec))
+        if not self._knows(mentioned):
+            if any(seen.values()):  # rows that lack something, and all rows lack all of it
+                return [self._not_there(spec, self._traces, self._likeness or self._absence(mentioned))]
+            return [self._cannot(spec, None, mentioned, possible=self._objects)]
+        return self._unseen_events(spec, seen, example) + self._passed_over(spec, mentioned)
+
+    def _knows(self, mentioned: Collection[str]) -> bool:
+        """Is any of these columns there? Nothing is known of a trace without a single byte."""
+        return not mentioned or not (self._tables or self._objects) or not self._present.isdisjoint(mentioned)
+
+    def _passed_over(self, spec: Spec, mentioned: Collection[str]) -> list[Unseen]:
+        """The traces that look like something else, and have nothing that the spec speaks of, where others have."""
+        names = [name for name, (_, columns) in self._strange.items() if columns.isdisjoint(mentioned)]
+        return [self._not_there(spec, names, self._strange[names[0]][0])] if names else []
+
+    def _not_there(self, spec: Spec, names: Collection[str], hint: str) -> Unseen:
+        listed = ", ".join(map(short_path, [*names][:SHOWN])) + (", …" if len(names) > SHOWN else "")
+        return Unseen(spec.name, elsewhere=listed, hint=hint, span=spec.span)
+
+    def _unseen_events(self, spec: Spec, seen: Mapping[str, int], example: Callable[[], str]) -> list[Unseen]:
         lacking = {rule.event: columns for rule in rules_of(spec) if (columns := self._lacks(rule))}
         silent = [event for event in spec.events if not seen.get(event.name)]
         impossible = {} if self._objects else lacking
@@ -86,9 +118,9 @@ class Survey:
             return []  # nothing is known of a trace without a single byte
         return [name for name in dict.fromkeys(wanted) if name not in self._present]
 
-    def _cannot(self, spec: Spec, event: str | None, columns: Collection[str]) -> Unseen:
+    def _cannot(self, spec: Spec, event: str | None, columns: Collection[str], possible: bool = False) -> Unseen:
         hint = self._likeness or self._near(columns)
-        return Unseen(spec.name, event, possible=False, reason=self._absence(columns), hint=hint, span=spec.span)
+        return Unseen(spec.name, event, possible=possible, reason=self._absence(columns), hint=hint, span=spec.span)
 
     def _absence(self, columns: Collection[str]) -> str:
         if not columns:
@@ -116,6 +148,11 @@ def _union(sets: Iterable[Collection[str]]) -> list[str]:
 def _listed(names: Collection[str]) -> str:
     shown = [name if len(name) <= LONG else f"{name[: LONG - 1]}…" for name in list(names)[:SHOWN]]
     return ", ".join(f"`{name}`" for name in shown) + (", …" if len(names) > SHOWN else "")
+
+
+def _found(spellings: Mapping[str, Sequence[Sequence[bytes]]], block: bytes) -> list[str]:
+    """The columns that are keys in the block, or seem to be."""
+    return [name for name, ways in spellings.items() if any(all(part in block for part in parts) for parts in ways)]
 
 
 def _spellings(column: str) -> list[list[bytes]]:

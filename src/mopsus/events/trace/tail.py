@@ -14,7 +14,7 @@ from mopsus.events.trace.needs import ColumnTypes, Needs
 from mopsus.events.trace.read import absent_columns, placed
 from mopsus.events.trace.rotation import Mark
 from mopsus.events.trace.rows import parse_header
-from mopsus.events.trace.sources import Format, UnreadableError
+from mopsus.events.trace.sources import BOM, Format, UnreadableError
 from mopsus.events.trace.survey import Survey
 from mopsus.events.trace.text import CsvReader, JsonReader, TextReader
 from mopsus.model import TraceError
@@ -93,7 +93,7 @@ class LogReader:
                 rows = self._begin(whole) if whole.begins else whole.rows
                 if rows and self._reader is not None:
                     if self._follower.format is Format.JSONL:
-                        self.survey.see_objects(rows, self._like)
+                        self.survey.see_objects(str(self._log), rows, self._like)
                     origin = Origin(str(self._log), absent_columns(self._needs, self._reader.present), self._like)
                     self._reader.sample(rows)
                     parsed = self._reader.parse(rows, stop=not self._skip)
@@ -111,7 +111,7 @@ class LogReader:
         if self._follower.format is Format.JSONL:
             self._like = likeness(whole.rows)
             self._reader = self._reader or self._make_reader()
-            return whole.rows
+            return whole.rows.removeprefix(BOM)
         if self._follower.format is not Format.CSV:
             message = "only CSV and JSON lines can be followed"
             raise TraceError(message, file=str(self._log), hint="use `mopsus check`", code="TRACE-004")
