@@ -147,6 +147,16 @@ def test_code_can_be_refused(mopsus, tmp_path):
     assert "Python code" in err
 
 
+def test_what_came_before_code_that_leaves_the_run_is_counted(mopsus, tmp_path):
+    code = tmp_path / "code.mop"
+    code.write_text("import sys\nS(i) { event e(i) ere : e e @match { sys.exit(0) } }")
+    (tmp_path / "trace.csv").write_text("event,i\ne,1\ne,1\n")
+    status, out, err = mopsus("check", code, tmp_path / "trace.csv")
+    assert status == 2
+    assert "1 violation in 2 events" in out
+    assert "SystemExit(0)" in err
+
+
 def test_a_spec_that_saw_nothing_is_no_pass(mopsus, spec, tmp_path):
     status, out, _ = mopsus("check", spec, trace(tmp_path, "event,i\nhasNext,1\n"))
     assert status == 2

@@ -57,7 +57,7 @@ class CheckResult:
     """What stopped the run early; everything before it was processed."""
     interrupted: bool = False
     torn: bool = False
-    """It was interrupted in the midst of a block, so that the monitors may stand at different rows."""
+    """It was interrupted, or left, in the midst of a block, so that the monitors may stand at different rows."""
     full: bool = False
     """The run ended because it had found as many violations as were asked for."""
     elapsed_s: float = 0.0
@@ -246,7 +246,7 @@ class Run(Generic[Block]):
             for block in blocks:
                 try:
                     self._feed(block)
-                except KeyboardInterrupt:
+                except (KeyboardInterrupt, SystemExit):
                     self.outcome.torn = True
                     raise
                 report(self.session.rows)
