@@ -227,6 +227,15 @@ def test_a_reset_forgets_what_was():
         assert [each.category for each in monitor.verdicts] == ["validation", "violation", "violation"]
 
 
+@pytest.mark.parametrize("formula", ["c => (a => {})", "not (c and (a and not {}))", "c => not (a and not {})"])
+def test_connectives_in_each_other_are_known_as_soon_as_one_of_their_operands_decides(formula):
+    text = f"T {{ event a() event c() mtl : {formula.format('<>[2,5] c')} @validation @violation }}"
+    with Monitor(mopsus.parse(text)["T"]) as monitor:
+        for number, (event, now) in enumerate([("a", 0), ("c", 0), ("a", 5), ("c", 5)], 1):
+            monitor.row(event, {}, time=now)
+            assert [each.category for each in monitor.verdicts] == ["validation"] * number
+
+
 def test_damaged_snapshots_are_refused_or_harmless():
     rng = Random(5)
     spec = spec_of("(a => <>[1,4] b) and (c S[1,3] (*)a)")

@@ -6,7 +6,7 @@ event alone is worked out here; equal parts are evaluated once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple, TypeAlias
@@ -35,6 +35,9 @@ class _Result:
 
 
 _Value: TypeAlias = _Letter | _Result
+
+
+_DUAL = {TimedKind.AND: TimedKind.OR, TimedKind.OR: TimedKind.AND}
 
 
 class _Operator(NamedTuple):
@@ -135,11 +138,15 @@ class _Lowering:
         return operator.operands[0] if operator.kind is TimedKind.NOT else self._operator(TimedKind.NOT, [value])
 
     def _connect(self, kind: TimedKind, operands: Sequence[_Value]) -> _Value:
-        """A connective, with all operands that depend on the event alone made into one."""
+        """A connective, with all operands that depend on the event alone made into one.
+
+        Connectives in each other are one as far as can be, because it is known as soon as any of its operands decides it,
+        where an operand of an operator is known in the order of events.
+        """
         neutral = self._all if kind is TimedKind.AND else 0
         letter = neutral
         others: list[_Value] = []
-        for operand in operands:
+        for operand in self._spliced(kind, operands):
             if not isinstance(operand, _Letter):
                 others.append(operand)
             elif kind is TimedKind.AND:
@@ -153,6 +160,19 @@ class _Lowering:
         if letter != neutral:
             others = [_Letter(letter), *others]
         return others[0] if len(others) == 1 else self._operator(kind, others)
+
+    def _spliced(self, kind: TimedKind, operands: Iterable[_Value]) -> Iterator[_Value]:
+        """The operands, but for connectives of that kind their own; `not (p and q)` is `not p or not q`."""
+        for operand in operands:
+            operator = self._operators[operand.number] if isinstance(operand, _Result) else None
+            inner = operator.operands[0] if operator is not None and operator.kind is TimedKind.NOT else None
+            negated = self._operators[inner.number] if isinstance(inner, _Result) else None
+            if operator is not None and operator.kind is kind:
+                yield from operator.operands
+            elif negated is not None and negated.kind is _DUAL.get(kind):
+                yield from self._spliced(kind, map(self._negate, negated.operands))
+            else:
+                yield operand
 
     def numbered(self, value: _Value) -> tuple[tuple[tuple[bool, ...], ...], tuple[TimedOperator, ...], int]:
         """The letters and operators that `value` needs, and its number among all of them; letters come first."""
