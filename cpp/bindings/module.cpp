@@ -16,6 +16,7 @@
 #include "component.hpp"
 #include "decentral.hpp"
 #include "emitter.hpp"
+#include "exiting.hpp"
 #include "gate.hpp"
 #include "iterate.hpp"
 #include "log.hpp"
@@ -406,7 +407,7 @@ NB_MODULE(_core, module) {
     // What a watched program still holds of ours at its end is no news for its standard error.
     nb::set_leak_warnings(false);
     if (!prepare_conversion() || !prepare_terms() || !prepare_watching()) raise_python();
-    for (const auto prepare : {prepare_emitters, prepare_classes, prepare_stand_ins, prepare_advice, prepare_accessors, prepare_sites,
+    for (const auto prepare : {prepare_emitters, prepare_classes, prepare_stand_ins, prepare_advice, prepare_exiting, prepare_accessors, prepare_sites,
                                prepare_twins, prepare_main, prepare_components, prepare_mail, prepare_carried, prepare_gates, prepare_moments})
         if (!prepare(module.ptr())) raise_python();
     module.def(

@@ -290,6 +290,11 @@ if __name__ == "__main__":
         if pid:
             os.waitpid(pid, 0)
         sys.exit(0 if pid else 5)
+    if how == "os._exit":
+        if pid := os.fork():
+            os.waitpid(pid, 0)
+        work(2)
+        os._exit(0)
     if how == "subprocess":
         subprocess.run([sys.executable, "-c", "import work; work.work(2)"], check=True)
     else:
@@ -301,7 +306,8 @@ if __name__ == "__main__":
 
 
 @pytest.mark.parametrize(
-    ("how", "count"), [("os.fork", 2), ("fork", 2), ("spawn", 2), ("forkserver", 2), ("subprocess", 1)]
+    ("how", "count"),
+    [("os.fork", 2), ("os._exit", 2), ("fork", 2), ("spawn", 2), ("forkserver", 2), ("subprocess", 1)],
 )
 def test_processes_that_the_program_starts(folder, how, count):
     (folder / "doors.py").write_text("class Door:\n    def open(self): pass\n    def close(self): pass\n")
@@ -311,6 +317,37 @@ def test_processes_that_the_program_starts(folder, how, count):
     report = json.loads((folder / "report.json").read_text())
     assert sum(verdict.get("count", 1) for verdict in report["verdicts"]) == count, done.stderr
     assert report["stats"]["events"] == 2 * count
+
+
+LEAVING = """
+import os, sys, threading
+from doors import Door
+
+def work():
+    door = Door()
+    door.close()
+    door.close()
+    os._exit(int(sys.argv[1]))
+
+print("lost", end="")
+if len(sys.argv) > 2:
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+work()
+"""
+
+
+@pytest.mark.parametrize("words", [("0",), ("3",), ("0", "thread")])
+def test_what_was_found_is_told_before_a_program_ends_at_once(folder, monkeypatch, words):
+    (folder / "doors.py").write_text("class Door:\n    def open(self): pass\n    def close(self): pass\n")
+    (folder / "leaves.py").write_text(LEAVING)
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
+    done = mopsus(folder, "door.mop", "--fail-on-violation", "--junit", "r.xml", "--", "leaves.py", *words)
+    assert (done.returncode, done.stdout) == (int(words[0]) or 1, ""), done.stderr
+    assert "1 violation in 2 events" in done.stderr
+    assert "<failure" in (folder / "r.xml").read_text()
+    assert mopsus(folder, "door.mop", "--", "leaves.py", *words).returncode == int(words[0])
 
 
 MAIN_CHILD = """
@@ -395,6 +432,7 @@ TAPPED = "Door(c) {{ event open before(c) : call({}) && target(c) ere : open ope
         ("Dooor.open", 2, "did you mean `Door.open`"),
         ("sqlite3.Connection.exceute", 2, "did you mean `sqlite3.Connection.execute`"),
         ("not_there_at_all.Door.open", 2, "nothing of the name"),
+        ("_Dor.close", 2, "nothing of the name `_Dor.close` was defined or imported --> one.mop:1:1 no violations"),
         ("wave.Wave_read.close", 0, "never imported `wave`"),
     ],
 )

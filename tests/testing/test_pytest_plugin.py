@@ -275,6 +275,33 @@ def test_processes_of_a_test_are_part_of_it(project, monkeypatch):
     )
 
 
+def test_a_run_that_a_test_ends_at_once_is_no_pass(project):
+    project.makepyfile(
+        test_doors="""\
+        import os
+        from house import Door
+
+        def test_fork():
+            pid = os.fork()
+            door = Door()
+            door.open()
+            if not pid:
+                os._exit(0)
+            os.waitpid(pid, 0)
+
+        def test_exit():
+            os._exit(0)
+        """
+    )
+    options = ("--mopsus", "doors.mop", "-p", "no:xdist")
+    result = project.runpytest_subprocess(*options, "-k", "fork")
+    result.stdout.fnmatch_lines(["no violations in 2 events*"])
+    assert project.runpytest_subprocess(*options).ret == 0
+    result = project.runpytest_subprocess(*options, "--mopsus-fail")
+    assert result.ret == 3
+    result.stdout.fnmatch_lines(["mopsus: os._exit(0) has ended the run*"])
+
+
 def test_a_test_may_play_another_system(project):
     project.makepyfile(
         test_doors="""

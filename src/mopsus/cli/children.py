@@ -236,6 +236,7 @@ def _watch(order: Order, spawned: bool) -> None:
     if order.log is not None:
         _record(order.log, order.form, order.envelopes)
         return
+    from mopsus import _core
     from mopsus.cli.specs import load_specs
     from mopsus.contracts import choose
     from mopsus.contracts.catalogue import by_module, loops_of
@@ -269,7 +270,15 @@ def _watch(order: Order, spawned: bool) -> None:
     if inline := watch_inline(weaver.monitors.values(), Watching(groups=order.groups, envelopes=order.envelopes)):
         begin_apart()
 
+    process = os.getpid()
+
+    def end_at_once(status: int) -> int:
+        if os.getpid() == process:  # one that it has forked has counted what was before, too
+            end()
+        return status
+
     def end() -> None:
+        _core.before_exit(None)
         if inline is not None:
             inline.stop()
         gc.collect()  # as where the program was started
@@ -278,6 +287,7 @@ def _watch(order: Order, spawned: bool) -> None:
             outbox.close(count_events(weaver.monitors.values()), seen_events(weaver.monitors.values()))
 
     atexit.register(end)
+    _core.before_exit(end_at_once)
     if spawned:
         from multiprocessing import util
 

@@ -207,10 +207,17 @@ def run(
         """The program dies of a signal, wherever it is just now: what we do then is no part of it."""
         _core.unobserved(conclude, Ended(128 + number, interrupted=True))
 
+    def end_at_once(status: int) -> int:
+        """The program ends by `os._exit`, wherever it is just now."""
+        _core.before_exit(None)
+        return conclude(Ended(status))
+
     with STOPPING.deferred(), children:
         watching = Watching(groups=groups, envelopes=envelopes)
         with lent(end_killed), InlineProgram(program, monitors.values(), watching) as inline:
+            _core.before_exit(end_at_once)
             ended = inline.end(launch(program, weaver))
+            _core.before_exit(None)
         for monitor in weaver.monitors.values():
             monitor.close()
         status = conclude(ended)

@@ -21,6 +21,7 @@ from mopsus.model.limits import HISTORY
 from mopsus.monitor import Monitor
 from mopsus.report.baseline import read_baseline
 from mopsus.report.output import Output
+from mopsus.report.summary import BROKEN
 from mopsus.testing.asserts import weave_test_modules
 from mopsus.testing.findings import Baseline, Findings
 from mopsus.testing.known import Known
@@ -145,6 +146,8 @@ class _Woven:
         order = Order([str(path.absolute()) for path in paths], HISTORY, contracts=contracts)
         self._children = Children(order, self._forked, lambda: self._program.monitors.values())
         self._children.__enter__()
+        self._config = config
+        _core.before_exit(self._end_at_once)
 
     def elsewhere(self) -> Iterator[Verdict]:
         """Verdicts that came since this was asked last in other processes."""
@@ -162,6 +165,7 @@ class _Woven:
 
     def stop(self) -> Counts:
         """Take everything back that was woven; gives what was counted, under no name what other processes counted."""
+        _core.before_exit(None)
         self._leave_test_modules()
         self._children.__exit__(None, None, None)
         counts = {
@@ -174,6 +178,20 @@ class _Woven:
         """The events that occurred neither here nor in processes that came to their end."""
         elsewhere = {(name, event) for name, counts in self._children.seen.items() for event in +counts}
         return [each for each in self._program.unseen if (each.spec, each.event) not in elsewhere]
+
+    def _end_at_once(self, status: int) -> int:
+        """A process ends by `os._exit`: one that a test has forked, or this one, and then nobody hears what was found."""
+        self._children.end_fork()
+        plugins = self._config.pluginmanager
+        reporter, capture = plugins.get_plugin("terminalreporter"), plugins.get_plugin("capturemanager")
+        if not self._children.first or not self._config.option.mopsus_fail or reporter is None:
+            return status
+        if capture is not None:
+            capture.suspend(in_=True)
+        reporter.ensure_newline()
+        reporter.write_line(f"mopsus: os._exit({status}) has ended the run: what was found is not reported", red=True)
+        reporter.flush()
+        return status or BROKEN
 
     def _forked(self, outbox: Outbox) -> None:
         self._on_verdict = outbox.add

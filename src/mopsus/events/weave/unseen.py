@@ -121,7 +121,7 @@ def _nearest_class(dotted: Dotted) -> str:
     known = {
         name
         for module in [*sys.modules.values()]
-        if isinstance(module, ModuleType)
+        if isinstance(module, ModuleType) and module.__name__.partition(".")[0] != "mopsus"
         for name, value in [*vars(module).items()]
         if isinstance(value, type) and value.__module__ == module.__name__
     }
