@@ -180,7 +180,7 @@ class _Woven:
         return [each for each in self._program.unseen if (each.spec, each.event) not in elsewhere]
 
     def _end_at_once(self, status: int) -> int:
-        """A process ends by `os._exit`: one that a test has forked, or this one, and then nobody hears what was found."""
+        """A process ends by `os._exit`: one that a test has forked, or this one, whose findings nobody hears then."""
         self._children.end_fork()
         plugins = self._config.pluginmanager
         reporter, capture = plugins.get_plugin("terminalreporter"), plugins.get_plugin("capturemanager")

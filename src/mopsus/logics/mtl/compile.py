@@ -140,8 +140,8 @@ class _Lowering:
     def _connect(self, kind: TimedKind, operands: Sequence[_Value]) -> _Value:
         """A connective, with all operands that depend on the event alone made into one.
 
-        Connectives in each other are one as far as can be, because it is known as soon as any of its operands decides it,
-        where an operand of an operator is known in the order of events.
+        Connectives in each other are one as far as can be: it is known as soon as any of its operands decides it,
+        where what stands inside of an operator is known in the order of events.
         """
         neutral = self._all if kind is TimedKind.AND else 0
         letter = neutral
