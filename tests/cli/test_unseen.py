@@ -145,6 +145,12 @@ def test_a_log_that_is_not_understood_is_no_pass_beside_one_that_is(mopsus, tmp_
     assert mopsus("check", spec, good, other)[0] == 0
 
 
+def test_a_growing_log_that_is_not_understood_is_not_waited_for(mopsus, tmp_path):
+    status, told = mopsus("watch", write(tmp_path / "s.mop", PAGES), write(tmp_path / "log", OTLP * 9))
+    assert status == 2
+    assert "OTLP/JSON" in told
+
+
 @pytest.mark.parametrize(
     ("text", "plain", "strict", "allowed"),
     [

@@ -73,7 +73,7 @@ class Survey:
         if not self._knows(mentioned):
             if any(seen.values()):  # rows that lack something, and all rows lack all of it
                 return [self._not_there(spec, self._traces, self._likeness or self._absence(mentioned))]
-            return [self._cannot(spec, None, mentioned, possible=self._objects)]
+            return [self._cannot(spec, None, mentioned, possible=self._objects and not self._likeness)]
         return self._unseen_events(spec, seen, example) + self._passed_over(spec, mentioned)
 
     def _knows(self, mentioned: Collection[str]) -> bool:
