@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from mopsus.model import MopsusError
-from mopsus.report import MESSAGES, Format, ReportError, format_names, load_format, open_report
+from mopsus.model import MopsusError, Verdict, WitnessEvent
+from mopsus.report import MESSAGES, Format, Options, ReportError, Summary, format_names, load_format, open_report
 from mopsus.report.output import Output
+from mopsus.report.terminal import TerminalReporter
 
 FORMATS = ("terminal", "json", "junit", "sarif", "html")
 
@@ -93,6 +94,21 @@ def test_what_an_encoding_lacks_is_escaped():
     output.write("a → b")
     output.commit()
     assert raw.getvalue() == b"a \\u2192 b"
+
+
+def test_no_word_is_cut_where_a_table_is_too_wide():
+    trace, span = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
+    binding = {"trace": trace, "span": span}
+    steps = tuple(WitnessEvent(name, binding, f"a_long_name_of_a_file.py:{name}", None) for name in "xy")
+    verdict = Verdict("S", "p", "match", None, True, binding, None, None, steps)
+    for width in (60, 80, 120):
+        stream = io.StringIO()
+        reporter = TerminalReporter(stream, Options(width=width))
+        reporter.add(verdict)
+        reporter.finish(Summary())
+        told = stream.getvalue()
+        assert told.count(trace) == told.count(span) == 3
+        assert max(map(len, told.splitlines())) <= width
 
 
 def test_every_built_in_format_is_found():

@@ -89,6 +89,15 @@ def test_what_only_puts_it_off_is_no_way_out():
     assert explain(verdict(["close", "use"]), used).remarks == ()
 
 
+def test_what_has_begun_need_not_have_begun_once_more():
+    table = [[1, 3, 3], [3, 3, 2], [3, 3, 3], [3, 3, 3]]  # after the beginning, anything but `lost` ends the pattern
+    lost = machine(["opened", "closed", "lost"], table, [[], [], ["match"], []])
+    told = explain(verdict(["opened", "lost"]), replace(lost, creation=frozenset(["opened"])))
+    assert told.remarks == ("In state `s1` only `lost` gives `match`.",)
+    short = machine(["opened", "lost"], [[1, 3], [3, 2], [3, 3], [3, 3]], [[], [], ["match"], []])
+    assert explain(verdict(["opened", "lost"]), replace(short, creation=frozenset(["opened"]))).remarks == ()
+
+
 def test_without_a_machine_only_events():
     told = explain(verdict(["next", "next"]))
     assert [step.state for step in told.steps] == [None, None]

@@ -20,7 +20,7 @@ from mopsus.report.summary import PRESUMED, Debugged, Summary, count, fault_deta
 from mopsus.verdict import Explanation, Group, Groups
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
     from rich.text import Text
 
     from mopsus.model import Fault
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 WIDTH_OF_FILES = 120
 WIDTH_OF_PLACES = 36
 CODE_STYLE = "green"
+PLACE, FOLDED = 1, (4, 6)
+"""Columns of a timeline: where a step happened, and those that may go over several lines."""
 STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.NOTE: "bold cyan"}
 
 
@@ -124,7 +126,7 @@ class TerminalReporter:
         if explanation.code:
             yield Padding(Text(explanation.code, CODE_STYLE), (0, 0, 0, 4))
         if explanation.steps:
-            yield Padding(_timeline(explanation, style), (0, 0, 0, 2))
+            yield Padding(_Timeline(explanation, style), (0, 0, 0, 2))
         for remark in explanation.remarks:
             yield Padding(Text(remark, "italic"), (0, 0, 0, 2))
         if others := _others(group):
@@ -136,17 +138,54 @@ class TerminalReporter:
 FORMAT = Format("terminal", "for people, in a terminal", ".txt", TerminalReporter)
 
 
-def _timeline(explanation: Explanation, style: str) -> RenderableType:
-    from rich.table import Table
+class _Timeline:
+    """The steps of an explanation: a table, or where words would be cut for that, what a step is about below it."""
+
+    def __init__(self, explanation: Explanation, style: str) -> None:
+        rows = _rows(explanation, style)
+        self._used = [at for at in range(len(rows[0])) if any(row[at].plain for row in rows)]
+        self._rows = rows
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        width = sum(max(_least(row[at], whole=at not in FOLDED) for row in self._rows) + 2 for at in self._used) - 2
+        yield from [self._table()] if width <= options.max_width else self._below()
+
+    def _table(self) -> RenderableType:
+        from rich.table import Table
+
+        table = Table.grid(padding=(0, 2, 0, 0))
+        for row in self._rows:
+            table.add_row(*(row[at] for at in self._used))
+        for at, column in zip(self._used, table.columns, strict=True):
+            column.overflow, column.no_wrap = "fold", at == PLACE
+        return table
+
+    def _below(self) -> Iterator[RenderableType]:
+        from rich.padding import Padding
+        from rich.text import Text
+
+        for row in self._rows:
+            yield Text("  ").join(row[at] for at in self._used if at not in FOLDED and row[at].plain)
+            for cell in (row[at] for at in FOLDED):
+                if cell.plain:
+                    yield Padding(cell, (0, 0, 0, 5))
+
+
+def _least(cell: Text, *, whole: bool) -> int:
+    """How wide a cell must be at least: as its longest word, or `whole`."""
+    return cell.cell_len if whole else max(map(len, cell.plain.split()), default=0)
+
+
+def _rows(explanation: Explanation, style: str) -> list[tuple[Text, ...]]:
+    """The cells of each step: whether it is the last, where, when, what, with which values, the state, what is said."""
     from rich.text import Text
 
-    table = Table.grid(padding=(0, 2, 0, 0))
-    columns = []
+    rows: list[tuple[Text, ...]] = []
     for step in explanation.steps:
         item = step.event
         last = step is explanation.steps[-1]
         when = show_time(item.time)
-        columns.append(
+        rows.append(
             (
                 Text("▶" if last else " ", style),
                 Text(_step_place(item, explanation.source), "dim", no_wrap=True),
@@ -157,14 +196,7 @@ def _timeline(explanation: Explanation, style: str) -> RenderableType:
                 Text("\n".join(step.said()), "cyan"),
             )
         )
-    used = [any(row[at].plain for row in columns) for at in range(len(columns[0]))]
-    for row in columns:
-        table.add_row(*(cell for cell, keep in zip(row, used, strict=True) if keep))
-    for column in table.columns:
-        column.overflow = "fold"
-    if used[1]:
-        table.columns[sum(used[:1])].no_wrap = True
-    return table
+    return rows
 
 
 def _step_place(item: WitnessEvent, known: str) -> str:

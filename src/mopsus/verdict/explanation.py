@@ -168,7 +168,8 @@ def _alternatives(machine: TableMachine, state: int, event: str, category: str, 
     """What could have come before the last event, so that it would not have given the category.
 
     That something else might have come instead is no advice: not to use a closed file avoids everything. Nor is it one
-    that a program might have ended.
+    that a program might have ended, or that what has begun might have begun once more, where a pattern has no room for
+    that.
     """
     reached = printable(category)
     if category in machine.categories[state]:
@@ -186,10 +187,23 @@ def _alternatives(machine: TableMachine, state: int, event: str, category: str, 
     if len(others) == len(machine.alphabet) - 1 and len(others) > 1:
         return [f"{where} only `{printable(event)}` gives `{reached}`."]
     last = machine.alphabet.index(event)
-    letters = [letter for letter, name in enumerate(machine.alphabet) if name in others and name not in ends]
-    avoiding = [
-        machine.alphabet[letter]
-        for letter in letters
-        if category not in machine.categories[machine.table[machine.table[state][letter]][last]]
-    ]
+    avoiding = []
+    for letter, name in enumerate(machine.alphabet):
+        after = machine.table[state][letter]
+        begins = name in machine.creation and not _can_reach(machine, after, category)
+        helps = name in others and category not in machine.categories[machine.table[after][last]]
+        if helps and name not in ends and not begins:
+            avoiding.append(name)
     return [f"{where}, {listing(avoiding)} would have avoided `{reached}`."] if avoiding else []
+
+
+def _can_reach(machine: TableMachine, state: int, category: str) -> bool:
+    seen, ahead = {state}, [state]
+    while ahead:
+        here = ahead.pop()
+        if category in machine.categories[here]:
+            return True
+        new = {*machine.table[here]} - seen
+        seen |= new
+        ahead += new
+    return False
