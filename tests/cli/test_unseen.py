@@ -145,6 +145,16 @@ def test_a_log_that_is_not_understood_is_no_pass_beside_one_that_is(mopsus, tmp_
     assert mopsus("check", spec, good, other)[0] == 0
 
 
+@pytest.mark.parametrize("formula", ["ere : open close & close open", "cfg : S -> epsilon", "mtl : true"])
+def test_a_spec_that_can_never_report_anything_is_refused(mopsus, tmp_path, formula):
+    spec = write(tmp_path / "s.mop", f"Doors(d) {{ event open(d) event close(d) {formula} }}")
+    words = ("check", spec, write(tmp_path / "t.csv", "event,d,time\nopen,1,1\nclose,1,2\n"), "--quiet")
+    status, told = mopsus(*words)
+    assert status == 2
+    assert "can never report" in told
+    assert mopsus(*words, "--allow-unmonitorable")[0] == 0
+
+
 def test_a_growing_log_that_is_not_understood_is_not_waited_for(mopsus, tmp_path):
     status, told = mopsus("watch", write(tmp_path / "s.mop", PAGES), write(tmp_path / "log", OTLP * 9))
     assert status == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -58,12 +59,32 @@ def load_specs(
                 first_match=first_match,
             )
             warnings += compiled[name].warnings
+            if not allow_unmonitorable:
+                _check_that_something_can_be_found(compiled[name])
             if functions is not None:
                 _check_machines(compiled[name], read.source, functions(file))
     if files and not compiled:
         named = ", ".join(str(file) for file in files)
         raise CommandError(f"there is no spec in {named}", hint="a spec is `Name(parameters) { … }`", code="CLI-002")
     return compiled, warnings
+
+
+def _check_that_something_can_be_found(compiled: CompiledSpec) -> None:
+    """Refuse a spec without actions, and only with properties which can never report anything: that they do not is no
+    good news.
+
+    The states of machines with variables are of use to a debugger also if none is reported.
+    """
+    from mopsus.model import GuardedMachine
+
+    if any(isinstance(machine, GuardedMachine) or machine.reportable() for machine in compiled.machines):
+        return
+    if any(event.action is not None for event in compiled.spec.events):
+        return
+    if never := tuple(replace(each, warning=False) for each in compiled.warnings if each.code == "LOGIC-022"):
+        from mopsus.logics import LogicError
+
+        raise LogicError(never[0].message, hint=never[0].hint, code=never[0].code, diagnostics=never)
 
 
 def _check_machines(compiled: CompiledSpec, source: Source, functions: Collection[str]) -> None:

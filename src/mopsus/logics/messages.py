@@ -23,7 +23,8 @@ MESSAGES: dict[str, str] = {
     "LOGIC-019": "It is not said which events a formula is over.",
     "LOGIC-020": "Warning: an event is declared, but no formula speaks of it and it has no action.",
     "LOGIC-021": "Warning: a handler waits for a category that cannot be reached.",
-    "LOGIC-022": "Warning: a property can never report anything.",
+    "LOGIC-022": "A property can never report anything. A spec without other properties or actions is refused by "
+    "commands, unless --allow-unmonitorable is given.",
     "LOGIC-023": "Warning: after some traces the formula can no longer be decided.",
     "LOGIC-024": "Warning: an event links parameters, but no formula asks for the link.",
     "LOGIC-025": "The modifier 'every' is asked of a logic that reports a final verdict once.",
