@@ -111,6 +111,10 @@ class Debugger(ABC):
 
     feeds_choices = False
     """Where a monitor has several events at one place, does it feed those that are needed at that moment?"""
+    blinded = ""
+    """While what, as the program wanted it, it could see nothing."""
+    follows_forks = False
+    """Can it watch processes that the program makes of itself?"""
 
     # ---- points
 

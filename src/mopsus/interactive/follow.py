@@ -25,6 +25,8 @@ class Escaped:
     """Programs that it started, as `system` does."""
     parents: int = 0
     """Processes that were left for a child of theirs."""
+    became: str = ""
+    """Another program, in the place of the one that was watched."""
 
     def said(self) -> str:
         """In words; nothing if there is none."""
@@ -36,6 +38,7 @@ class Escaped:
             )
             if number
         ]
+        parts += [f"{self.became}, which the program became,"] if self.became else []
         return " and ".join(parts)
 
     def warnings(self) -> list[str]:

@@ -452,7 +452,10 @@ class Session(Voice):
             if not any(seen.values()):
                 yield Unseen(spec.name, span=spec.span)
             if elsewhere := self.escaped.said():
-                yield Unseen(spec.name, elsewhere=elsewhere, hint=_FOLLOW, span=spec.span)
+                hint = _FOLLOW if self.debugger.follows_forks else ""
+                yield Unseen(spec.name, elsewhere=elsewhere, hint=hint, span=spec.span)
+            if self.debugger.blinded:
+                yield Unseen(spec.name, possible=False, elsewhere=self.debugger.blinded, span=spec.span)
 
     def _arrive(self, place: Place, read: Read, scenarios_done: bool = False) -> None:
         with self._attending():

@@ -36,6 +36,7 @@ class GdbDebugger(Debugger):
     """The GDB that we run in. `driver` is told what happens; `tell`, `warn` and `write` may be replaced."""
 
     language = "c"
+    follows_forks = True
 
     def __init__(self, *, hooks: bool = True) -> None:
         """`hooks`: let an agent step monitors inside of the program, where it can."""

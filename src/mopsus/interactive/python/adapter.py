@@ -140,6 +140,8 @@ class PythonDebugger(Debugger):
         """The program has ended, or is another process's from now on."""
         self._sensor.stop()
         self._signals.stop()
+        if self._sensor.displaced:
+            self.blinded = "the time when the program had a trace function of its own"
 
     def post_mortem(self, trace: TracebackType, *, over: bool = True) -> None:
         """An exception has ended the program, or if that is not `over` a thread of it: ask the developer, where it was
@@ -147,20 +149,24 @@ class PythonDebugger(Debugger):
         self._prompt.over = over
         self._hold(trace.tb_frame, lambda: True, trace)
 
-    def tell_dying(self, error: BaseException) -> None:
-        """An exception ends the program."""
+    def tell_dying(self, error: BaseException, *, of: str = "died of") -> None:
+        """An exception ends the program, or what else `of` says."""
         kind, trace = type(error), error.__traceback__
         within = "" if kind.__module__ in ("builtins", "__main__") else f"{kind.__module__}."
         name = f"{within}{kind.__qualname__}"
 
         def tell() -> bool:
-            self._driver.dying(f"died of {name}", keep=False, detail="".join(format_exception_only(error)).strip())
+            self._driver.dying(f"{of} {name}", keep=False, detail="".join(format_exception_only(error)).strip())
             return False
 
         if trace is None:  # it is in no code of the program, as with a wrong syntax
             tell()
         else:
             self._hold(trace.tb_frame, tell, trace)
+
+    def is_at_work(self) -> bool:
+        """Is this thread at work for the debugger? Nothing that it does is the program's then."""
+        return self._sensor.gate.holder == threading.get_ident()
 
     def is_program(self) -> bool:
         """Is this the program, and not a process that it has forked?"""
@@ -386,7 +392,7 @@ class PythonDebugger(Debugger):
         """Ctrl-C: at the prompt for what is typed there, else for the program."""
         if self._prompt.open:
             self._prompt.interrupt(frame)
-        elif self._is_at_work():
+        elif self.is_at_work():
             self._staying = True
             self._settle_soon()
         elif frame is not None:
@@ -397,7 +403,7 @@ class PythonDebugger(Debugger):
         """Somebody from outside wants something: hold the program while it is done, as soon as it is not held. Does the
         program stay there? Signal handlers may call this."""
         self._called = answer
-        if self._is_at_work():
+        if self.is_at_work():
             self._settle_soon()
         elif self._holder is None:
             self._hold(self._of_program(frame), self._answer)
@@ -424,10 +430,6 @@ class PythonDebugger(Debugger):
                 found = outer.f_back
             outer = outer.f_back
         return frame if outer is None else found
-
-    def _is_at_work(self) -> bool:
-        """Is this thread at work for the debugger? Nothing that it does is the program's then."""
-        return self._sensor.gate.holder == threading.get_ident()
 
     def _settle_soon(self) -> None:
         """Something is to be done when that is over. If the core is sending an event, it must be told so."""
@@ -463,7 +465,7 @@ class PythonDebugger(Debugger):
     def _signalled(self, place: Place, frame: FrameType | None) -> None:
         if frame is None:
             return
-        if self._is_at_work():
+        if self.is_at_work():
             self._late.append(place)
             self._settle_soon()
         else:
@@ -488,7 +490,7 @@ class PythonDebugger(Debugger):
     def _hold(self, frame: FrameType, tell: Callable[[], bool], trace: TracebackType | None = None) -> None:
         """Tell something while the program stands in a frame, and stay there if that is wanted. What comes meanwhile,
         when it is about to go on, is seen to afterwards."""
-        if self._is_at_work():
+        if self.is_at_work():
             return
         self._hold_once(frame, tell, trace)
         while self._staying or ((self._called is not None or self._late) and self._holder is None):

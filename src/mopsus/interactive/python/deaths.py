@@ -34,15 +34,20 @@ def expect_death(folder: str) -> None:
 def with_death(outcome: Outcome, status: int, folder: str) -> Outcome:
     """The outcome of a program that has died with this status, a signal's number negated."""
     location, stack = _read(Path(folder, _FILE))
+    outcome = without_word(outcome, status)
     cause = cause_of(-status)
     crash = Crash(cause, Where(location, None, None, 0.0), stack, (), False)
     return replace(
         outcome,
-        status=status,
         verdicts=(*outcome.verdicts, *crash.verdicts()),
         stop=Stop(cause, location, stack),
-        warnings=(*outcome.warnings, _LOST),
     )
+
+
+def without_word(outcome: Outcome, status: int) -> Outcome:
+    """The outcome of a program whose process ended so that nothing in it could tell of it, as `_exit` in C does."""
+    unseen = tuple(each for each in outcome.unseen if not each.possible)
+    return replace(outcome, status=status, warnings=(*outcome.warnings, _LOST), unseen=unseen)
 
 
 def _read(file: Path) -> tuple[str | None, tuple[str, ...]]:

@@ -22,7 +22,7 @@ from mopsus.interactive.backends import Backend, is_python
 from mopsus.interactive.crash import is_crash
 from mopsus.interactive.debugger import DebuggerError
 from mopsus.interactive.outcome import INTERRUPTION, Outcome, Stop
-from mopsus.interactive.python.deaths import with_death
+from mopsus.interactive.python.deaths import with_death, without_word
 from mopsus.interactive.python.processes import LIVE, copies
 from mopsus.interactive.setup import Setup
 from mopsus.stopping import STOPPING
@@ -67,7 +67,9 @@ def run(setup: Setup) -> Outcome:
             return replace(outcome, stop=outcome.stop or Stop(INTERRUPTION, None))
         if outcome.stop is not None:
             return outcome
-        return with_death(outcome, status, folder) if is_crash(status) else replace(outcome, status=status)
+        if is_crash(status):
+            return with_death(outcome, status, folder)
+        return without_word(outcome, status) if outcome.status is None else replace(outcome, status=status)
 
 
 @contextmanager

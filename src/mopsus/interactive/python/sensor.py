@@ -26,6 +26,8 @@ class Sensor(ABC):
         self.arrivals, self.gate = arrivals, gate
         self.detours: dict[Place, str] = {}
         """Of places that the core might be fed with: why it is not."""
+        self.displaced = False
+        """Was there a time when the interpreter told somebody else, as the program wanted?"""
         arrivals.recall = gate.recall
         arrivals.bound = lambda: self.update(arrivals.atlas.bound())
 

@@ -18,6 +18,7 @@ from mopsus.interactive.prepare import prepare
 from mopsus.interactive.python.adapter import PythonDebugger
 from mopsus.interactive.python.carry import pack, unpack
 from mopsus.interactive.python.deaths import expect_death
+from mopsus.interactive.python.escapes import Escapes
 from mopsus.interactive.python.prompt import Prompt
 from mopsus.interactive.python.viewing import Viewing
 from mopsus.interactive.session import Session
@@ -65,6 +66,7 @@ class Run:
         self._session = Session(self._debugger, history=setup.history, allow_code=setup.allow_code, record=setup.record)
         self._viewing = Viewing(self._session, self._debugger, has_prompt=self._editor is None and not setup.batch)
         self._debugger.drive(self, self)
+        self._escapes = Escapes(self._session.escaped, self._program_acts, self.write_outcome)
 
     def run(self) -> int:
         """The program, from its beginning to its end; its status."""
@@ -85,15 +87,16 @@ class Run:
 
     def start(self) -> None:
         self._debugger.start(vars(sys.modules["__main__"]))
+        self._escapes.start()
         if not self._setup.batch:
             sys.breakpointhook = self._ask
-        if self._editor is not None:
-            threading.excepthook = self._show_and_ask_in_thread
+        threading.excepthook = self._failed_in_thread
 
     def main_code(self, source: bytes, path: str) -> CodeType:
         return compile(source, path, "exec", dont_inherit=True)
 
     def stop(self, *, ended: bool = False) -> None:
+        self._escapes.stop()
         self._debugger.stop()
 
     # ---- as the debugger sees whom it tells
@@ -121,6 +124,7 @@ class Run:
 
     def ended(self, status: int | None) -> None:
         self._viewing.program_runs = False
+        self._session.escaped.became = ""  # or it would not have come here
         self._session.ended(status)
         self.write_outcome()
 
@@ -173,7 +177,7 @@ class Run:
 
     def let_go(self) -> None:
         self._session.close()
-        self._debugger.stop()
+        self.stop()
         os._exit = self._exit
         threading.excepthook = threading.__excepthook__
         sys.breakpointhook = sys.__breakpointhook__
@@ -184,6 +188,8 @@ class Run:
         """Where whoever started this looks for it."""
         if self._setup.outcome is not None:
             outcome = self._session.outcome(stop)
+            if self._session.escaped.became:  # which leaves no word behind
+                outcome = replace(outcome, status=0)
             if error is not None:
                 outcome = replace(outcome, error=error)
             Path(self._setup.outcome).write_text(outcome.to_json())
@@ -191,7 +197,7 @@ class Run:
     def _exit_at_once(self, status: int) -> NoReturn:
         """In the place of `os._exit`: a program may end itself without going through its end."""
         if self._debugger.is_program():
-            self._debugger.stop()
+            self.stop()
             self.ended(status)
         self._exit(status)
 
@@ -209,15 +215,23 @@ class Run:
             self._session.tell("This exception ends the program; `continue` lets it.")
             self._debugger.post_mortem(trace)
 
-    def _show_and_ask_in_thread(self, ended: threading.ExceptHookArgs) -> None:
+    def _failed_in_thread(self, ended: threading.ExceptHookArgs) -> None:
         """The same for another thread, whose end is not that of the program."""
         threading.__excepthook__(ended)
-        self._show_uncaught(ended.exc_value, ended.exc_traceback, over=False)
+        error = ended.exc_value
+        if error is None or isinstance(error, SystemExit) or not self._debugger.is_program():
+            return
+        self._debugger.tell_dying(error, of="lost a thread to")
+        self._show_uncaught(error, ended.exc_traceback, over=False)
 
     def _show_uncaught(self, error: BaseException | None, trace: TracebackType | None, *, over: bool) -> None:
         if self._editor is not None and self._editor.stops_at_uncaught and error is not None and trace is not None:
             self._editor.fail(error)
             self._debugger.post_mortem(trace, over=over)
+
+    def _program_acts(self) -> bool:
+        """Does the program itself do something, and not the debugger for it?"""
+        return self._debugger.is_program() and not self._debugger.is_at_work()
 
     def _ask(self, *_: object, **__: object) -> None:
         """In the place of `sys.breakpointhook`: the debugger is there already."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import sys
 import threading
 from bdb import GENERATOR_AND_COROUTINE_FLAGS
 from collections.abc import Callable, Collection
@@ -29,12 +30,18 @@ class Tracing(Sensor):
         self._step: Trace | None = None
         self._stepping: int | None = None
         """The thread that makes steps."""
+        self._settrace = sys.settrace
 
     def start(self) -> None:
         threading.settrace(self._begin_thread)
+        sys.settrace = self._replace
         self.gate.install()
 
     def stop(self) -> None:
+        if sys.settrace == self._replace:
+            found: object = sys.gettrace()
+            self.displaced |= found is not self.gate  # code in C has its own ways
+            sys.settrace = self._settrace
         self.gate.uninstall()
         threading.settrace(None)
         for frame in all_frames():
@@ -71,6 +78,17 @@ class Tracing(Sensor):
         while at is not None and function is not None:
             self._follow(at)
             at = at.f_back
+
+    # ---- called by the program
+
+    def _replace(self, function: Any) -> None:  # noqa: ANN401 - the interpreter takes anything
+        """In the place of `sys.settrace`: a thread has one trace function. A program that wants none, or the one that
+        was there, keeps ours; one that has a function of its own has its way."""
+        if function is None or function is self.gate:
+            self.gate.install()
+            return
+        self.displaced |= function != self._begin_thread
+        self._settrace(function)
 
     # ---- called by the interpreter
 
