@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -65,5 +65,7 @@ class Legacy:
     """What the session of a child begins with: its program has the past of its parent's."""
 
     process: int
+    held: Mapping[str, str]
+    """What it was about to do, as `holding.Held` has it."""
     monitors: Sequence[object] = field(default=())
     """Of each monitor, what `Watch.bequeath` gave."""

@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 from interactive.gdb.programs import build
 
+from mopsus.interactive.debugger import DebuggerError
 from mopsus.interactive.follow import Child, Follow
-from mopsus.interactive.gdb import launch
+from mopsus.interactive.gdb import family, launch
 from mopsus.interactive.setup import Setup, Watched
 
 pytestmark = pytest.mark.gdb
@@ -93,3 +94,56 @@ def test_a_daemon_is_followed(follow):
     outcome = follow(program, Follow.CHILD)
     assert (outcome.status, outcome.stats["once"]["events"]) == (5, 2)
     assert [each.elsewhere for each in outcome.unseen] == ["1 parent process"]
+
+
+def test_a_child_waits_for_its_debugger_so_that_nobody_can_tell(follow, capfd):
+    """Neither by a stop that its parent sees, nor by its own end when nobody else of its group is left."""
+    program = build(r"""
+        #include <signal.h>
+        #include <stdio.h>
+        #include <sys/wait.h>
+        #include <unistd.h>
+        void work(int n) { }
+        static void heard(int number) { write(1, "heard\n", 6); }
+        int main(void) {
+            signal(SIGUSR1, heard);
+            pid_t child = fork();
+            if (!child) { work(1); _exit(4); }
+            kill(child, SIGUSR1);
+            int status;
+            if (waitpid(child, &status, WUNTRACED) != child || !WIFEXITED(status)) return 9;
+            if (!fork()) { sleep(1); work(2); work(2); _exit(0); }
+            return WEXITSTATUS(status);
+        }
+    """)
+    outcome = follow(program, Follow.BOTH)
+    assert (outcome.status, outcome.stats["once"]["events"]) == (4, 3)
+    assert [each.binding for each in outcome.verdicts] == [{"n": 2}]
+    assert not outcome.unseen
+    assert not outcome.warnings
+    assert capfd.readouterr().out == "heard\n"
+
+
+def test_children_that_are_too_many_are_let_go_and_said(follow, monkeypatch):
+    monkeypatch.setattr(family, "MOST", 1)
+    program = build(r"""
+        #include <sys/wait.h>
+        #include <unistd.h>
+        void work(int n) { }
+        int main(void) {
+            for (int child = 1; child <= 12; child++)
+                if (!fork()) { work(child); _exit(1); }
+            int status, sum = 0;
+            while (wait(&status) > 0) sum += WIFEXITED(status) ? WEXITSTATUS(status) : 100;
+            return sum;
+        }
+    """)
+    outcome = follow(program, Follow.BOTH)
+    assert outcome.status == 12
+    assert [each.elsewhere for each in outcome.unseen if each.elsewhere] == ["11 child processes"]
+
+
+def test_who_may_not_trace_does_not_keep_children_waiting(follow, monkeypatch):
+    monkeypatch.setattr(family, "may_trace", lambda: False)
+    with pytest.raises(DebuggerError, match="may not attach"):
+        follow(build(FORKING), Follow.BOTH)

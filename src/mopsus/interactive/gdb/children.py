@@ -1,8 +1,8 @@
 """The processes that a program makes of itself, and those that it starts.
 
 GDB lets a child go, without any trap in it, before it has done a single instruction. A child that is to be watched is
-stopped at that moment by a signal, and handed over: `mopsus debug` starts another GDB for it, which goes on with
-monitors that know what those of its parent knew.
+made to wait from that moment, and handed over: `mopsus debug` starts another GDB for it, which goes on with monitors
+that know what those of its parent knew.
 
 A process that borrows its parent's memory, by `vfork`, is about to become another program, and is never followed.
 """
@@ -10,9 +10,7 @@ A process that borrows its parent's memory, by `vfork`, is about to become anoth
 from __future__ import annotations
 
 import json
-import os
 import re
-import signal
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +19,7 @@ import gdb
 
 from mopsus.interactive.follow import Follow, Legacy
 from mopsus.interactive.gdb.catch import catchpoint
+from mopsus.interactive.gdb.holding import HANDED_OVER, HELD, hold, look
 
 if TYPE_CHECKING:
     from mopsus.interactive.session import Session
@@ -44,7 +43,6 @@ class Children:
         escaped = self._session.escaped
         child = self._process(self._fork)
         if self._folder is not None and child is not None:
-            os.kill(child, signal.SIGSTOP)
             self._hand_over(child, Path(self._folder))
         elif self._follow is Follow.CHILD:
             self._lead()
@@ -68,7 +66,9 @@ class Children:
         return None if found is None else int(found[1])
 
     def _hand_over(self, child: int, folder: Path) -> None:
-        legacy = Legacy(child, self._session.bequeath())
-        unfinished = folder / f"{child}.part"
+        held = look(child)
+        legacy = Legacy(child, asdict(held), self._session.bequeath())
+        unfinished = folder / f"{child}{HELD}"
         unfinished.write_text(json.dumps(asdict(legacy)))
-        unfinished.rename(folder / f"{child}.json")
+        hold(child, held)
+        unfinished.rename(folder / f"{child}{HANDED_OVER}")

@@ -6,6 +6,7 @@ until it is let go because there are too many of them.
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import time
@@ -14,8 +15,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from mopsus.interactive.debugger import DebuggerError
+from mopsus.interactive.follow import Escaped
+from mopsus.interactive.gdb.holding import HANDED_OVER, HELD, Held, end, let_go, may_trace
 from mopsus.interactive.outcome import INTERRUPTION, Outcome, Stop, joined
 from mopsus.interactive.setup import Setup
+from mopsus.model import Unseen
 from mopsus.stopping import STOPPING
 
 MOST = 16
@@ -32,6 +37,7 @@ class _Member:
     """A child of the program with the GDB that watches it."""
 
     child: int
+    legacy: Path
     outcome: Path
     log: Path
 
@@ -47,6 +53,8 @@ class _Family:
     """By the process of their GDB."""
     left: int = 0
     """Children that were let go."""
+    stopped: bool = False
+    """Was the program stopped for good, and its children with it?"""
 
     def run(self) -> Path:
         """From the first to the last; the words of the program's own GDB."""
@@ -54,21 +62,28 @@ class _Family:
             first, log = self.start(self.setup, self.folder)
             take(first, self.running)
             while self.running:
-                self._take_children()
+                time.sleep(_PAUSE_S)
                 for process in [each for each in self.running if os.waitpid(each, os.WNOHANG)[0]]:
                     self.running.discard(process)
                     if process == first and self._was_stopped():
                         self._end_others()
-                time.sleep(_PAUSE_S)
-        self._take_children()
+                self._take_children()  # also those of a process that has just ended
+        for cut_short in self._handed_over(HELD):
+            with suppress(ValueError):  # it says nothing yet, so nothing has been done
+                end(*_held(cut_short))
         return log
 
+    def _handed_over(self, how: str) -> list[Path]:
+        return sorted(Path(self.setup.handing_over or "").glob(f"*{how}"))
+
     def _take_children(self) -> None:
-        for legacy in sorted(Path(self.setup.handing_over or "").glob("*.json")):
+        for legacy in self._handed_over(HANDED_OVER):
             child = int(legacy.stem)
-            if len(self.running) > MOST or STOPPING.is_set() or not self.running:
-                self._let_go(child)
-                legacy.unlink()
+            ends = STOPPING.is_set() or self.stopped
+            if ends or len(self.running) > MOST:
+                if (end if ends else let_go)(*_held(legacy)):  # otherwise the GDB of its parent is not yet done with it
+                    self.left += not ends
+                    legacy.unlink()
                 continue
             folder = self.folder / legacy.stem
             folder.mkdir()
@@ -79,7 +94,7 @@ class _Family:
             )
             process, log = self.start(replace(setup, program=()), folder)
             take(process, self.running)
-            self.members[process] = _Member(child, outcome, log)
+            self.members[process] = _Member(child, taken, outcome, log)
 
     def _record(self, child: int) -> str | None:
         """Each process has a trace of its own."""
@@ -94,14 +109,10 @@ class _Family:
 
     def _end_others(self) -> None:
         """The program was stopped for good, and its children shall not go on for ever without it."""
+        self.stopped = True
         for process in self.running:
             with suppress(ProcessLookupError):
                 os.kill(process, signal.SIGTERM)
-
-    def _let_go(self, child: int) -> None:
-        self.left += 1
-        with suppress(ProcessLookupError):
-            os.kill(child, signal.SIGCONT)
 
     def outcomes(self) -> dict[int, Outcome]:
         """Of the children, by process."""
@@ -109,28 +120,40 @@ class _Family:
         for member in self.members.values():
             if member.outcome.exists():
                 found[member.child] = Outcome.from_json(member.outcome.read_text())
-            elif STOPPING.is_set():
+            elif STOPPING.is_set() or self.stopped:  # before GDB had it
                 found[member.child] = Outcome(stop=Stop(INTERRUPTION, None))
+                end(*_held(member.legacy))
             else:
                 found[member.child] = Outcome(error=f"GDB ended without a word: {words_of(member.log)}")
             if found[member.child].error is not None:
-                with suppress(ProcessLookupError):
-                    os.kill(member.child, signal.SIGCONT)  # nobody has
+                let_go(*_held(member.legacy))  # nobody has
         return found
+
+
+def _held(legacy: Path) -> tuple[int, Held]:
+    """A child that was handed over."""
+    known = json.loads(legacy.read_text())
+    return known["process"], Held(**known["held"])
 
 
 def run_family(setup: Setup, folder: Path, start: Start) -> str:
     """A program and all its children. What became of them is written as the outcome of one."""
+    if not may_trace():
+        hint = "set kernel.yama.ptrace_scope to 0, or run it as root"
+        raise DebuggerError("children cannot be watched: debuggers may not attach to them", hint=hint)
     handing_over = folder / "children"
     handing_over.mkdir()
     family = _Family(replace(setup, handing_over=str(handing_over)), folder, start)
     log = family.run()
+    children = family.outcomes()
     outcome = Path(setup.outcome or "")
     if outcome.exists():
-        whole = joined(Outcome.from_json(outcome.read_text()), family.outcomes())
-        if family.left:
-            text = f"{family.left:,} child processes were let go: {MOST} are watched at a time"
-            whole = replace(whole, warnings=(*whole.warnings, text))
+        whole = joined(Outcome.from_json(outcome.read_text()), children)
+        escaped = Escaped(children=family.left + sum(each.error is not None for each in children.values()))
+        if elsewhere := escaped.said():
+            hint = f"{MOST} children are watched at a time" if family.left else ""
+            unseen = [Unseen(spec, elsewhere=elsewhere, hint=hint) for spec in whole.stats]
+            whole = replace(whole, unseen=(*whole.unseen, *unseen))
         outcome.write_text(whole.to_json())
     return words_of(log)
 

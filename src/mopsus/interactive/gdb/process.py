@@ -21,6 +21,7 @@ from mopsus.interactive.gdb.adapter import GdbDebugger
 from mopsus.interactive.gdb.batch import run_batch
 from mopsus.interactive.gdb.children import Children
 from mopsus.interactive.gdb.course import Course
+from mopsus.interactive.gdb.holding import Held, release
 from mopsus.interactive.gdb.prefix import NAMES, MonitorCommands
 from mopsus.interactive.gdb.signals import Listener
 from mopsus.interactive.gdb.viewing import Viewing
@@ -110,10 +111,12 @@ def _load(setup: Setup, streams: Sequence[int]) -> None:
 
 
 def _take_over(session: Session, setup: Setup) -> None:
-    """Begin with what the parent's session knew. The child was stopped before it did anything."""
+    """Begin with what the parent's session knew. The child waits since before it did anything."""
     legacy = json.loads(Path(setup.legacy or "").read_text())
     session.inherit(legacy["monitors"])
-    os.kill(legacy["process"], signal.SIGCONT)
+    release(legacy["process"], Held(**legacy["held"]))
+    gdb.execute("maintenance flush register-cache", to_string=True)
+    gdb.execute("maintenance flush dcache", to_string=True)
 
 
 def _quoted(path: str) -> str:

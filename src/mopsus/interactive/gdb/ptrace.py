@@ -9,9 +9,11 @@ from __future__ import annotations
 import ctypes
 import os
 import struct
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
+_DETACH, _SEIZE, _INTERRUPT = 17, 0x4206, 0x4207
 _GETREGSET, _SETREGSET = 0x4204, 0x4205
 _GETSIGMASK, _SETSIGMASK = 0x420A, 0x420B
 _GET_SYSCALL_INFO = 0x420E
@@ -21,6 +23,7 @@ _LARGEST = {_PRSTATUS: 1 << 9, _XSTATE: 1 << 15}
 _SIGMASK_SIZE = 8
 
 _RAX, _ORIG_RAX, _RIP = 10, 15, 16
+_RDX, _RSI, _RDI = 12, 13, 14
 _RSP = 19
 _KEPT = (0, 1, 2, 3, 4, 5, 7, 8, 9, 10, 12, 13, 14)
 """Those that code computes with; but for two that system calls change, with one of which every signal handler ends."""
@@ -89,6 +92,31 @@ def set_state(thread: int, state: ThreadState) -> None:
     _set_set(thread, _XSTATE, state.extended)
     blocked = ctypes.create_string_buffer(state.blocked, _SIGMASK_SIZE)
     _ptrace(_SETSIGMASK, thread, _SIGMASK_SIZE, ctypes.addressof(blocked))
+
+
+@contextmanager
+def traced(process: int) -> Iterator[None]:
+    """A process with one thread, which nobody traces, stands while this lasts. This thread traces it."""
+    _ptrace(_SEIZE, process, 0, 0)
+    try:
+        _ptrace(_INTERRUPT, process, 0, 0)
+        os.waitpid(process, 0)
+        yield
+    finally:
+        with suppress(OSError):  # it was killed
+            _ptrace(_DETACH, process, 0, 0)
+
+
+def address_of(state: ThreadState) -> int:
+    """Where the thread goes on."""
+    return int.from_bytes(_word(state.general, _RIP), "little")
+
+
+def with_arguments(general: bytes, first: int, second: int, third: int) -> bytes:
+    """The registers of a thread that is about to do a system call with these."""
+    words = list(struct.unpack(f"<{len(general) // 8}q", general))
+    words[_RDI], words[_RSI], words[_RDX] = first, second, third
+    return struct.pack(f"<{len(words)}q", *words)
 
 
 def out_of_system_call(general: bytes) -> bytes:
