@@ -164,6 +164,8 @@ def test_what_is_unavailable_is_never_a_value():
     assert session.verdicts == []
     (warning,) = session.outcome().warnings
     assert warning == "Lost: an event turn is left out: `p` is <unavailable> (the toy has no such variable)"
+    unseen = next(each for each in session.outcome().unseen if each.event == "turn")
+    assert (unseen.possible, "`p` is <unavailable>" in unseen.reason) == (False, True)
 
 
 def test_a_python_reading_sees_values_environment_functions_and_program():

@@ -39,6 +39,7 @@ from mopsus.spec import render
 
 END = Place(PlaceKind.END)
 _FOLLOW = "--follow-fork both watches each process, child the one that goes on, as a daemon does"
+_LEFT_OUT = "it happened, and nobody can say whose it is"
 _UNNEEDED = "no state that was reached needs it, so nobody looked for it"
 MANY = 10_000
 """Events of a monitor that were told one by one, after which it is said how to make that faster."""
@@ -446,6 +447,8 @@ class Session(Voice):
                 here = places.get(event.name, [])
                 if here and all(place in self._wrong for place in here):
                     yield Unseen(spec.name, event.name, possible=False, reason=self._wrong[here[0]], span=spec.span)
+                elif (why := watch.left_out.get(event.name)) is not None:
+                    yield Unseen(spec.name, event.name, possible=False, reason=f"{_LEFT_OUT}: {why}", span=spec.span)
                 elif not seen[event.name] and any(seen.values()):
                     hint = "" if event.name in watch.looked_for else _UNNEEDED
                     yield Unseen(spec.name, event.name, hint=hint, span=spec.span)
@@ -480,6 +483,7 @@ class Session(Voice):
             if (lacking := arrival.lacking(values)) is not None:
                 why = f"`{lacking[0]}` is {lacking[1]!r} ({lacking[1].why})"
                 self.warn(f"{watch.spec.name}: an event {arrival.event} is left out: {why}")
+                watch.left_out.setdefault(arrival.event, why)
                 continue
             if not watch.quiet:
                 self.tell(telling.event_line(arrival.event, values))

@@ -115,6 +115,8 @@ class Watch:
         self._needed: frozenset[str] | None = None
         self.looked_for: frozenset[str] = frozenset()
         """The events that it has needed at some time. Nobody knows whether the others happened."""
+        self.left_out: dict[str, str] = {}
+        """The events that came without the value of a parameter at some time, and why that was."""
         self._elsewhere: bool | None = False
         self._remembered = Remembered()
         self._inherited: Mapping[str, int] = {}
@@ -409,6 +411,7 @@ class Watch:
         self._forget()
         self.fed_in_vain = None
         self.looked_for = frozenset()
+        self.left_out = {}
         self.monitor = self._make()
 
     def checkpoint(self) -> tuple[Checkpoint, int]:
