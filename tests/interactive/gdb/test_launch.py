@@ -173,6 +173,28 @@ def test_a_signal_that_the_program_handles_or_ignores_is_no_crash(tmp_path):
     assert (outcome.status, outcome.stop, outcome.verdicts) == (5, None, ())
 
 
+@pytest.mark.parametrize(
+    ("handled", "status", "found"),
+    [(True, 2, []), (False, -signal.SIGTRAP, ["died of SIGTRAP (trace/breakpoint trap)"])],
+)
+def test_a_trap_of_the_programs_own_is_no_interruption(tmp_path, handled, status, found):
+    program = build(rf"""
+        #include <signal.h>
+        int heard;
+        void f(void) {{}}
+        void heed(int number) {{ heard++; }}
+        int main(void) {{
+            if ({int(handled)}) signal(SIGTRAP, heed);
+            f(), raise(SIGTRAP), f();
+            __asm__("int3");
+            return heard;
+        }}
+    """)
+    outcome = run(program, "state init accepting { transition { event f() success init } }", tmp_path)
+    assert (outcome.status, [each.category for each in outcome.verdicts if each.violation]) == (status, found)
+    assert (outcome.stop is not None and "main" in outcome.stop.backtrace[-1]) == (not handled)
+
+
 def test_a_watched_function_that_fails_in_a_call_of_a_scenario_is_left_and_the_session_goes_on(tmp_path):
     program = build(r"""
         void use(int *p, int n) { *p += n; }

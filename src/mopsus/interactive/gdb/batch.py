@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import gdb
 
+from mopsus.interactive.crash import cause_of
 from mopsus.interactive.gdb.course import is_alive
+from mopsus.interactive.gdb.deaths import dies_of, traps_itself
 from mopsus.interactive.outcome import INTERRUPTION, Outcome, Stop
 
 if TYPE_CHECKING:
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 
 _DEADLY = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGSYS", "SIGPIPE", "SIGXCPU", "SIGXFSZ", "SIGQUIT")
 """Signals that are rare in a program that handles them: of others, it is only known that it died of one."""
+_TRAP = "SIGTRAP"
+"""Is most often GDB's own, and passed on only if somebody says so."""
 
 
 def run_batch(session: Session, course: Course, attached: bool, keep: bool = True) -> Outcome:
@@ -34,7 +38,11 @@ def run_batch(session: Session, course: Course, attached: bool, keep: bool = Tru
                 break
             return replace(session.outcome(), error=f"the program cannot be run: {error}")
         command = ""
-        if is_alive() and course.signal in _DEADLY:
+        if is_alive() and traps_itself():
+            if (number := dies_of(_TRAP)) is not None:
+                session.dying(cause_of(number), keep=False)
+            command = f"signal {_TRAP}"
+        elif is_alive() and course.signal in _DEADLY:
             command = "continue"
         elif is_alive():  # where nobody else stops a program
             stop = _stop(session, INTERRUPTION)

@@ -9,6 +9,8 @@ import gdb
 
 _MOST_FRAMES = 1000
 """A stack that has overflown is not walked to its end."""
+_BY_INSTRUCTION = 0x80
+_TRAP_INSTRUCTION = b"\xcc"
 _HARMLESS = {
     signal.SIGCHLD,
     signal.SIGCONT,
@@ -35,6 +37,20 @@ def dies_of(name: str) -> int | None:
     masks = dict(line.split(":\t", 1) for line in lines if line.startswith(("SigCgt:", "SigIgn:")))
     heeded = any(int(mask, 16) >> (number - 1) & 1 for mask in masks.values())
     return None if heeded else int(number)
+
+
+def traps_itself() -> bool:
+    """Does the program stand where it has sent SIGTRAP, or has an instruction that makes one? GDB calls that a stop as
+    any other."""
+    try:
+        information = gdb.parse_and_eval("$_siginfo")
+        number, code = int(information["si_signo"]), int(information["si_code"])
+    except gdb.error:
+        return False
+    if number != signal.SIGTRAP or code <= 0:
+        return number == signal.SIGTRAP
+    before = gdb.selected_inferior().read_memory(gdb.newest_frame().pc() - 1, 1)
+    return code == _BY_INSTRUCTION and bytes(before) == _TRAP_INSTRUCTION  # GDB hides its own
 
 
 def is_called() -> bool:
