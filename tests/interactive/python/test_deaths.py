@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -65,3 +70,18 @@ def test_a_wrong_line_typed_in_interact_ends_nothing(tmp_path: Path) -> None:
     done = debug(tmp_path, PROGRAM, PROP, arguments=("4",), commands="interact\nx = = 3\n1 / 0\n")
     assert "SyntaxError" in done.stdout + done.stderr  # 3.13 tells it where it tells all else
     assert "ends the program" not in done.stdout + done.stderr
+
+
+def test_a_program_that_is_ended_together_with_its_debugger_is_not_said_to_have_done_nothing(tmp_path: Path) -> None:
+    program, prop, report = (tmp_path / name for name in ("program.py", "act.prop", "report.json"))
+    program.write_text("def act(): pass\nact()\nprint('there', flush=True)\nwhile True: pass\n")
+    prop.write_text("state init accepting { transition { event act() success init } }")
+    words = [sys.executable, "-m", "mopsus", "debug", "--batch", "--json", "-o", report, "--prop", prop, program]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, start_new_session=True) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        os.killpg(process.pid, signal.SIGTERM)
+        assert process.wait() == 128 + signal.SIGTERM
+    told = json.loads(report.read_text())
+    assert told["unseen"] == []
+    assert "the monitors died with the program" in str(told["warnings"])

@@ -64,6 +64,8 @@ def run(setup: Setup) -> Outcome:
         else:
             return Outcome(status=status, error="the program ended before its monitors could say anything")
         if STOPPING.is_set():
+            if outcome.status is None and outcome.stop is None:  # whoever ends us may well have ended it, too
+                outcome = without_word(outcome, status)
             return replace(outcome, stop=outcome.stop or Stop(INTERRUPTION, None))
         if outcome.stop is not None:
             return outcome
