@@ -236,6 +236,30 @@ def test_at_the_prompt_a_crash_is_told_and_one_can_go_back_to_it(tmp_path):
     assert "in main " in crash.partition("Back at checkpoint 0")[2]
 
 
+def test_who_goes_back_from_a_crash_is_not_hit_by_its_signal(tmp_path):
+    program = build(r"""
+        #include <stdlib.h>
+        void use(int n) { }
+        int main(void) { use(1); use(2); use(3); abort(); }
+    """)
+    prop = tmp_path / "used.prop"
+    prop.write_text("state init accepting { transition { event use(n) success init } }")
+    lines = ["set confirm off", f"source {START}", f"verde load-property {prop}", "verde exec set_quiet True"]
+    course = [
+        "break use if n == 2",
+        "run",
+        "verde checkpoint",
+        "continue",
+        "verde checkpoint-restart 0",
+        "print n + 40",
+    ]
+    again = ["break use if n == 3", "continue", "print n + 50", "continue", "verde checkpoint-restart 1", "continue"]
+    said = run_gdb(program, [*lines, *course, *again, "verde checkpoint-restart 0", "print n + 60"])
+    assert [part in said for part in ("= 42", "= 53", "= 62")] == [True] * 3
+    assert said.count("Crash: the program died of SIGABRT") == 2
+    assert said.count("Program terminated with signal SIGABRT") == 1
+
+
 @pytest.mark.parametrize(
     ("command", "said", "status"),
     [

@@ -23,15 +23,17 @@ from mopsus.interactive.debugger import CheckpointError
 from mopsus.interactive.gdb.developer import developer_points
 from mopsus.interactive.gdb.files import OpenFile, open_files, seek, shared
 
+_STOPPED_BY = re.compile(r"stopped with signal (SIG\w+)")
 _LISTED = re.compile(r"^[* ] (\d+) .*?(?:process|LWP) (\d+)", re.MULTILINE)
 
 
 @dataclass(slots=True, eq=False)
 class Copy:
-    """A copy of the program, and where it is in its files."""
+    """A copy of the program, where it is in its files, and the signal that it gets when it goes on, if any."""
 
     process: int
     files: dict[int, OpenFile]
+    signal: str | None
 
 
 class Copies:
@@ -48,7 +50,8 @@ class Copies:
 
     def take(self) -> Copy:
         """Copy the program. `CheckpointError` says why that cannot be."""
-        copy = Copy(_fork(), open_files(gdb.selected_inferior().pid))
+        stopped = _STOPPED_BY.search(gdb.execute("info program", to_string=True))
+        copy = Copy(_fork(), open_files(gdb.selected_inferior().pid), None if stopped is None else stopped[1])
         self._all.add(copy)
         return copy
 
@@ -69,6 +72,7 @@ class Copies:
         copy.process = _fork()
         if left is not None:
             _end(left)
+        _await_signal(copy.signal)
 
     def discard(self, copy: Copy) -> None:
         self._all.discard(copy)
@@ -85,6 +89,14 @@ class Copies:
         """GDB itself does not get rid of copies of a program that has threads by now: it waits for ever."""
         for copy in list(self._all):
             self.discard(copy)
+
+
+def _await_signal(name: str | None) -> None:
+    """To GDB all copies are one thread, which would get the signal that has stopped another one of them last."""
+    gdb.execute("queue-signal 0", to_string=True)
+    if name is not None:
+        with suppress(gdb.error):  # it is one that programs do not get
+            gdb.execute(f"queue-signal {name}", to_string=True)
 
 
 @contextmanager
