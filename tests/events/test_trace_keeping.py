@@ -11,14 +11,18 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from contextlib import closing
 
 import pytest
 
+from mopsus import load
 from mopsus.cli.main import main
-from mopsus.events.trace.keeping import _heading
+from mopsus.events.trace import watch as watch_trace
+from mopsus.events.trace.keeping import Keeper, _heading
 from mopsus.events.trace.rotation import Mark, _entries, _MovedError, _open_listed, beginning, succession
+from mopsus.stopping import STOPPING
 
 CASES, KILLS = (4, 10) if "MOPSUS_RANDOM" in os.environ else (1, 2)
 """For each way of rotation."""
@@ -236,6 +240,31 @@ def test_one_state_is_for_one_run(kept, capsys):
     assert "another `mopsus watch`" in refused(capsys, "s.mop", "app.log", "--state", "kept", "--verdicts", "found")
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=30)
+
+
+def test_what_is_cut_off_by_a_signal_is_read_again(tmp_path, monkeypatch):
+    """A block that takes too long after a signal tells no more verdicts, and no state may say that it was taken."""
+    log, told = tmp_path / "app.log", []
+    (tmp_path / "s.mop").write_text(SPEC)
+    log.write_text("event,x\n" + "".join(f"a,{k}\nb,{k}\nc,{k}\n" for k in range(5)))
+    specs = list(load(tmp_path / "s.mop").values())
+    stop = threading.Event()
+
+    def follow(tell):
+        keeper = Keeper(tmp_path / "kept", {}, interval_s=0)
+        return watch_trace(specs, log, on_verdict=tell, stop=stop, keeper=keeper)
+
+    def interrupt(verdict):
+        told.append((verdict.spec, verdict.binding["x"]))
+        for name, value in (("number", signal.SIGTERM), ("_came", 0.0), ("heeded", False)):
+            monkeypatch.setattr(STOPPING, name, value)
+
+    assert any(each.code == "TRACE-012" for each in follow(interrupt).warnings)
+    assert len(told) == 1
+    monkeypatch.undo()
+    stop.set()
+    follow(lambda verdict: told.append((verdict.spec, verdict.binding["x"])))
+    assert {*told} == {(spec, k) for spec in ("Pair", "Third") for k in range(5)}
 
 
 def test_a_place_that_is_gone_is_said(kept):

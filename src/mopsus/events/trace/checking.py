@@ -123,7 +123,7 @@ def watch(
             reader.settled = keeper.consider
             run.outcome.warnings += keeper.begin(reader, run.session)
         run.go(_while_seeing(reader, specs, silence), obedient=True)
-        if keeper is not None and reader.is_settled and not (run.outcome.torn or run.outcome.full):
+        if keeper is not None and reader.is_settled:
             run.conclude(keeper.keep)
         warnings = [*(_unread(reader.unread, str(log)) if run.outcome.interrupted else ())]
         if reader.lost:
@@ -250,7 +250,7 @@ class Run(Generic[Block]):
                     self.outcome.torn = True
                     raise
                 report(self.session.rows)
-                if self.outcome.full or (STOPPING.is_overdue() and not obedient):
+                if self.outcome.full or self.outcome.torn or (STOPPING.is_overdue() and not obedient):
                     break
 
     def conclude(self, action: Callable[[], None]) -> None:

@@ -45,7 +45,7 @@ class LogReader:
         self._skip = skip
         self.settled: Callable[[], object] = lambda: None
         """Called when everything that was given has been taken: `snapshot` is then right."""
-        self.is_settled = True
+        self._given = 0  # bytes of rows that may not have been taken as a whole
         self._follower = Follower(log, format=format, stop=stop, poll_s=poll_s, idle=lambda: self.settled())
         self._reader: TextReader | None = None
         self._header: tuple[str, ...] = ()
@@ -80,15 +80,20 @@ class LogReader:
         return self._follower.lost
 
     @property
+    def is_settled(self) -> bool:
+        """Has everything been taken that was given? What is left in the midst of a block is not."""
+        return not self._given
+
+    @property
     def unread(self) -> int:
-        """How many bytes the log has that were not given, if it was left before its end."""
-        return self._follower.unread
+        """How many bytes the log has that were not taken, if it was left before its end."""
+        return self._given + self._follower.unread
 
     def __iter__(self) -> Iterator[TraceBatch]:
         origin = Origin(str(self._log))
         try:
             for whole in self._follower:
-                self.is_settled = False
+                self._given = len(whole.rows)
                 self._row = 1 if whole.begins else self._row
                 rows = self._begin(whole) if whole.begins else whole.rows
                 if rows and self._reader is not None:
@@ -100,7 +105,7 @@ class LogReader:
                     yield from self.builder.build(parsed, origin, self._row)
                     self._row += parsed.count
                 self._mark = whole.mark
-                self.is_settled = True
+                self._given = 0
                 self.settled()
         except (UnreadableError, OSError) as error:
             reason = error if isinstance(error, UnreadableError) else UnreadableError(error.strerror or str(error))
