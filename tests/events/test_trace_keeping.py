@@ -267,6 +267,26 @@ def test_what_is_cut_off_by_a_signal_is_read_again(tmp_path, monkeypatch):
     assert {*told} == {(spec, k) for spec in ("Pair", "Third") for k in range(5)}
 
 
+def test_a_header_alone_is_no_place(tmp_path):
+    """A log that was copied and truncated begins with the same header, and so does its copy."""
+    log, told = tmp_path / "app.log", []
+    (tmp_path / "s.mop").write_text(SPEC)
+    specs = list(load(tmp_path / "s.mop").values())
+    stop = threading.Event()
+    stop.set()
+
+    def follow():
+        keeper = Keeper(tmp_path / "kept", {})
+        watch_trace(specs, log, on_verdict=lambda verdict: told.append(verdict.binding["x"]), stop=stop, keeper=keeper)
+
+    log.write_text("event,x\n")
+    follow()
+    (tmp_path / "app.log.1").write_text("event,x\na,1\nb,1\n")
+    log.write_text("event,x\na,2\nb,2\n")
+    follow()
+    assert told == [1, 2]
+
+
 def test_a_place_that_is_gone_is_said(kept):
     """Rotated away so often that nothing is left of it."""
     (kept / "app.log").unlink()

@@ -51,13 +51,13 @@ class LogReader:
         self._header: tuple[str, ...] = ()
         self._like = ""
         self._row = 1
-        self._mark = self._follower.start
+        self._place = self._follower.start, self._row  # where the next run is to go on, and the row there
 
     def snapshot(self) -> dict[str, Any]:
         """How far the log was read, and what was found out about it, as plain data."""
         return {
-            "mark": self._mark.to_data(),
-            "row": self._row,
+            "mark": self._place[0].to_data(),
+            "row": self._place[1],
             "format": None if self._follower.format is None else self._follower.format.value,
             "header": None if self._reader is None else list(self._header),
             "types": self.types.all_decided(),
@@ -72,7 +72,8 @@ class LogReader:
         if data["header"] is not None:
             self._header = tuple(data["header"])
             self._reader = self._make_reader()
-        self._mark = self._follower.start = Mark.of_data(data["mark"])
+        self._follower.start = Mark.of_data(data["mark"])
+        self._place = self._follower.start, self._row
 
     @property
     def lost(self) -> bool:
@@ -104,7 +105,8 @@ class LogReader:
                     parsed = self._reader.parse(rows, stop=not self._skip)
                     yield from self.builder.build(parsed, origin, self._row)
                     self._row += parsed.count
-                self._mark = whole.mark
+                if rows:  # by its header alone a file is not known again: all begin with it
+                    self._place = whole.mark, self._row
                 self._given = 0
                 self.settled()
         except (UnreadableError, OSError) as error:
