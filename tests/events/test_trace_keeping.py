@@ -19,7 +19,9 @@ import pytest
 
 from mopsus import load
 from mopsus.cli.main import main
+from mopsus.events.trace import rotation
 from mopsus.events.trace import watch as watch_trace
+from mopsus.events.trace.follow import Follower
 from mopsus.events.trace.keeping import Keeper, _heading
 from mopsus.events.trace.rotation import Mark, _entries, _MovedError, _open_listed, beginning, succession
 from mopsus.stopping import STOPPING
@@ -285,6 +287,40 @@ def test_a_header_alone_is_no_place(tmp_path):
     log.write_text("event,x\na,2\nb,2\n")
     follow()
     assert told == [1, 2]
+
+
+@pytest.mark.parametrize("first", [True, False], ids=["at the start", "on the way"])
+def test_a_rotation_that_takes_long_is_waited_for(tmp_path, monkeypatch, first):
+    """Names of many files move on all the time then, and nobody can say what came after what."""
+    log, older = tmp_path / "app.log", tmp_path / "app.log.1"
+    log.write_text("event,x\na,1\n")
+    stop, looks, found = threading.Event(), [], []
+
+    def idle():
+        looks.append(1)
+        if len(looks) > 30:
+            stop.set()
+
+    rows = iter(Follower(log, stop=stop, poll_s=0, idle=idle))
+
+    def rotate():
+        log.rename(older)
+        log.write_text("event,x\na,2\n")
+
+    def moving(entry):
+        looks.append(1)
+        if len(looks) < 20:
+            raise _MovedError
+        return _open_listed(entry)
+
+    if first:
+        rotate()
+    else:
+        found.append(next(rows))
+        rotate()
+    monkeypatch.setattr(rotation, "_open_listed", moving)
+    found += rows
+    assert [whole.rows for whole in found] == [b"event,x\na,1\n", b"event,x\na,2\n"]
 
 
 def test_a_place_that_is_gone_is_said(kept):

@@ -10,11 +10,12 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from mopsus.events.trace.blocks import LONGEST_ROW, endless_row, last_row_end
-from mopsus.events.trace.rotation import HEAD, TAIL, LogFile, Mark, beginning, open_log, succession
+from mopsus.events.trace.rotation import HEAD, TAIL, LogFile, Mark, UnsettledError, beginning, open_log, succession
 from mopsus.events.trace.sources import PIECE, Format, detect_format
 from mopsus.stopping import STOPPING
 
@@ -95,19 +96,22 @@ class Follower:
         return STOPPING.is_set() or (self._stop is not None and self._stop.is_set())
 
     def _look(self) -> Iterator[Whole]:
-        """Everything that is there now."""
+        """Everything that is there now; while files are being rotated, what is sure."""
+        with suppress(UnsettledError):
+            yield from self._read_on()
+
+    def _read_on(self) -> Iterator[Whole]:
         if self._current is None:
             self._current = self._first()
         while self._current is not None:
             yield from self._drain()
-            successor = self._successor(self._current)
-            if successor is None:
+            if not self._has_successor(self._current):
                 return
             # Between the last read and the rename the writer may have added to the file.
             yield from self._drain()
             yield from self._finish()
             self._current.close()
-            self._current = successor
+            self._current = self._later.popleft()
 
     def _first(self) -> LogFile | None:
         mark = self.start
@@ -146,22 +150,22 @@ class Follower:
         self._current = found
         self._later.extendleft(reversed(later))
 
-    def _successor(self, current: LogFile) -> LogFile | None:
-        """The file that has come after the current one, once there is something in it."""
+    def _has_successor(self, current: LogFile) -> bool:
+        """Has a file come after the current one, with something in it?"""
         if self._later:
-            return self._later.popleft()
+            return True
         following = open_log(self.path)
         if following is None:
-            return None
+            return False
         same = following.identity == current.identity or not following.size
         following.close()
         if same:
-            return None
+            return False
         own, later = succession(self.path, self._mark(current))
         if own is not None:
             own.close()
         self._later.extend(later)
-        return self._later.popleft() if self._later else None
+        return bool(self._later)
 
     def _mark(self, current: LogFile) -> Mark:
         return Mark(current.identity, self._given, self._head, self._tail, current.modified_ns)

@@ -187,7 +187,7 @@ class _Entry:
 def succession(path: Path, mark: Mark) -> tuple[LogFile | None, list[LogFile]]:
     """The file that the mark is in, at the mark, and all that came after it, the log itself being the last one.
 
-    None for the first if it is nowhere to be found.
+    None for the first if it is nowhere to be found. `UnsettledError` if names change all the time.
     """
     for _ in range(_LOOKS):
         # Names may move on while we look: what was opened must be what was listed.
@@ -196,7 +196,11 @@ def succession(path: Path, mark: Mark) -> tuple[LogFile | None, list[LogFile]]:
             return _open_all(entries, mark)
         except (FileNotFoundError, _MovedError):
             continue
-    return None, [found] if (found := open_log(path)) is not None else []
+    raise UnsettledError
+
+
+class UnsettledError(Exception):
+    """Which files there are cannot be said just now: look again later."""
 
 
 class _MovedError(Exception):
@@ -254,7 +258,7 @@ def _open_listed(entry: _Entry) -> LogFile:
 def _is_being_packed(entry: _Entry) -> bool:
     """May a compressed file not be whole yet? As long as the one that it is made of is there."""
     plain = next((plain for suffix in _COMPRESSED if (plain := _without(entry.path.name, suffix))), None)
-    return not entry.live and plain is not None and entry.path.with_name(plain).exists()
+    return not entry.live and plain is not None and entry.path.with_name(plain).is_file()
 
 
 def _entries(path: Path, mark: Mark) -> list[_Entry]:
