@@ -2,6 +2,7 @@
 // kind. An event costs a tuple: what can change or must not be kept alive is left out, and nothing is looked at before
 // somebody reads a witness.
 #include "carried.hpp"
+#include "saved_error.hpp"
 
 #include <structmember.h>
 
@@ -177,7 +178,7 @@ bool is_carrier(const PyObject* object) { return object != nullptr && Py_TYPE(ob
 std::int64_t carry(PyObject* carrier, PyObject* const* values, std::size_t count) {
     Owned record = record_of(as_carrier(carrier), values, static_cast<Py_ssize_t>(count));
     if (!record) {
-        PyErr_Clear();
+        forget_error();
         return 0;
     }
     return keep(as_carried(as_carrier(carrier)->carried), std::move(record));

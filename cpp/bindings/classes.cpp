@@ -1,4 +1,5 @@
 #include "classes.hpp"
+#include "saved_error.hpp"
 
 #include <algorithm>
 #include <array>
@@ -168,7 +169,7 @@ bool is_instance_of(PyObject* classes, PyObject* value) {
         const int yes = PyObject_IsInstance(value, held.get());
         // What is registered with an abstract class stays so.
         if (yes == 1) return is_honest && reinterpret_cast<PyObject*>(Py_TYPE(held.get())) == abstract_meta ? settled(true) : true;
-        if (yes < 0) PyErr_Clear();
+        if (yes < 0) forget_error();
     }
     return false;
 }

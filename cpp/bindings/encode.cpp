@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "wire.hpp"
+#include "saved_error.hpp"
 #include "wire_tags.hpp"
 
 namespace mopsus::python {
@@ -46,7 +47,7 @@ struct Shape {
 PyObject* named_fields(PyTypeObject* type) {
     PyObject* fields = PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "_fields");
     if (fields != nullptr && PyTuple_CheckExact(fields)) return fields;
-    PyErr_Clear();
+    forget_error();
     Py_XDECREF(fields);
     return nullptr;
 }
@@ -59,7 +60,7 @@ PyObject* frozen_fields(PyTypeObject* type) {
     Py_XDECREF(parameters);
     Py_XDECREF(frozen);
     if (fields != nullptr && PyTuple_CheckExact(fields)) return fields;
-    PyErr_Clear();
+    forget_error();
     Py_XDECREF(fields);
     return nullptr;
 }
@@ -283,7 +284,7 @@ bool Encoder::other(PyObject* object, unsigned depth) {
                 to.add(shape.start.data(), shape.start.size());
                 done = text(name, kText) && value(member, depth + 1);
             } else {
-                PyErr_Clear();
+                forget_error();
                 identity(object);
                 done = true;
             }
@@ -301,7 +302,7 @@ bool Encoder::other(PyObject* object, unsigned depth) {
             for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(shape.fields); ++k) {
                 PyObject* field = PyObject_GetAttr(object, PyTuple_GET_ITEM(shape.fields, k));
                 if (field == nullptr) {
-                    PyErr_Clear();
+                    forget_error();
                     to.shrink(begin);
                     identity(object);
                     return true;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "taps.hpp"
+#include "saved_error.hpp"
 #include "twins.hpp"
 
 namespace mopsus::python {
@@ -248,7 +249,7 @@ private:
 
     // What cannot be searched is written as it is.
     static bool failed() {
-        PyErr_Clear();
+        forget_error();
         return false;
     }
 

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "component.hpp"
+#include "saved_error.hpp"
 #include "taps.hpp"
 
 namespace mopsus::python {
@@ -107,7 +108,7 @@ Owned shown(const Mail* self, PyObject* message) {
             if (done) PyTuple_SET_ITEM(made.get(), k, part.release());
         }
         if (done) return same ? Owned(Py_NewRef(message)) : std::move(made);
-        PyErr_Clear();
+        forget_error();
     }
     return Owned(PyObject_CallOneArg(self->told, message));
 }

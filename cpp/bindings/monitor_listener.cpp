@@ -23,7 +23,7 @@ void PyMonitor::fault(const Origins& origins) {
         const Unobserved unobserved;
         PyObject* stamp = origins.stamp != nullptr ? stamp_to_python(*origins.stamp) : Py_NewRef(Py_None);
         PyObject* result = PyObject_CallFunction(callbacks_.fault, "OiiN", value, static_cast<int>(origins.code), static_cast<int>(origins.event), stamp);
-        if (result == nullptr) PyErr_Clear();
+        if (result == nullptr) forget_error();
         Py_XDECREF(result);
     }
     Py_XDECREF(type);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "places.hpp"
+#include "saved_error.hpp"
 #include "wire_tags.hpp"
 
 namespace mopsus::python {
@@ -50,7 +51,7 @@ void Outlet::emit(PyObject* const* what) {
     if (board_.generation() != known && renew_ != nullptr) {
         PyObject* done = PyObject_CallNoArgs(renew_);
         if (done == nullptr) {
-            PyErr_Clear();
+            forget_error();
             ++faults;
         }
         Py_XDECREF(done);

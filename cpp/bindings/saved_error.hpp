@@ -1,4 +1,4 @@
-// The program's own exception, while code of ours runs.
+// Exceptions of the program, while code of ours runs.
 #pragma once
 
 #include <Python.h>
@@ -16,5 +16,25 @@ public:
 private:
     PyObject *type_ = nullptr, *value_ = nullptr, *trace_ = nullptr;
 };
+
+// Forgets what went wrong in Python code that was only asked something. A Ctrl-C that came just then is raised as soon as
+// the program goes on: it is not about what was asked.
+inline void forget_error() {
+    PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
+    PyErr_Fetch(&type, &value, &trace);
+    if (type != nullptr && PyErr_GivenExceptionMatches(type, PyExc_KeyboardInterrupt) != 0) {
+        PyErr_NormalizeException(&type, &value, &trace);
+        const auto raise = [](void* error) {
+            auto* interrupt = static_cast<PyObject*>(error);
+            PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(interrupt)), interrupt);
+            Py_DECREF(interrupt);
+            return -1;
+        };
+        if (Py_AddPendingCall(raise, Py_NewRef(value)) != 0) Py_DECREF(value);
+    }
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
+}
 
 }  // namespace mopsus::python

@@ -1,4 +1,5 @@
 #include "standin.hpp"
+#include "saved_error.hpp"
 
 #include <structmember.h>
 
@@ -42,7 +43,7 @@ bool is_found(PyObject* object, PyObject* name) {
     const Owned parts(dot ? PyUnicode_Split(name, dot.get(), -1) : nullptr);
     Owned found(module_name && parts ? Py_XNewRef(PyDict_GetItemWithError(PyImport_GetModuleDict(), module_name.get())) : nullptr);
     for (Py_ssize_t k = 0; found && k < PyList_GET_SIZE(parts.get()); ++k) found = Owned(PyObject_GetAttr(found.get(), PyList_GET_ITEM(parts.get(), k)));
-    PyErr_Clear();
+    forget_error();
     return found.get() == object;
 }
 
@@ -52,7 +53,7 @@ PyObject* reduce(PyObject* object, PyObject* protocol) {
     PyObject* original = original_of(object);
     const Owned reduced(PyFunction_Check(original) ? PyObject_GetAttrString(original, "__qualname__") : PyObject_CallMethod(original, "__reduce_ex__", "O", protocol));
     if (reduced && (!PyUnicode_Check(reduced.get()) || is_found(object, reduced.get()))) return Py_NewRef(reduced.get());
-    PyErr_Clear();
+    forget_error();
     const Owned module(PyImport_ImportModule("operator"));
     const Owned item(module ? PyObject_GetAttrString(module.get(), "getitem") : nullptr);
     return item ? Py_BuildValue("O((O)i)", item.get(), original, 0) : nullptr;

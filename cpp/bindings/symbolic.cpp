@@ -1,4 +1,5 @@
 #include "symbolic.hpp"
+#include "saved_error.hpp"
 
 #include <nanobind/stl/vector.h>
 
@@ -30,8 +31,7 @@ public:
         while (made < count && (arguments[made] = from_term(values[made])) != nullptr) ++made;
         PyObject* result = made == count ? PyObject_Vectorcall(function_, arguments.data(), count, nullptr) : nullptr;
         const int truth = result != nullptr ? PyObject_IsTrue(result) : -1;
-        if (truth < 0 && PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) != 0) PyErr_SetInterrupt();
-        PyErr_Clear();
+        forget_error();
         Py_XDECREF(result);
         while (made > 0) Py_DECREF(arguments[--made]);
         PyErr_Restore(type, value, trace);

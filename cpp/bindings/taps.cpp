@@ -4,6 +4,7 @@
 #include <array>
 
 #include "classes.hpp"
+#include "saved_error.hpp"
 #include "unobserved.hpp"
 
 namespace mopsus::python {
@@ -51,7 +52,7 @@ Owned call_imported(const char* module, const char* function) {
     if (loaded == nullptr) return Owned();
     const Unobserved unobserved;
     Owned value(PyObject_CallMethod(loaded, function, nullptr));
-    if (!value) PyErr_Clear();  // no event loop runs here
+    if (!value) forget_error();  // no event loop runs here
     return value.get() == Py_None ? Owned() : std::move(value);
 }
 
@@ -63,7 +64,7 @@ Owned current_thread() {
         if (module) function = PyObject_GetAttrString(module.get(), "current_thread");
     }
     Owned value(function != nullptr ? PyObject_CallNoArgs(function) : nullptr);
-    if (!value) PyErr_Clear();
+    if (!value) forget_error();
     return value;
 }
 
@@ -224,7 +225,7 @@ Owned parameters_of(PyObject* original, bool has_target) {
         // A function that takes `*args` takes its target among them.
         if (number(first) < 2 && PyList_SetSlice(all.get(), 0, 1, nullptr) < 0) all = Owned();
     }
-    PyErr_Clear();
+    forget_error();
     return all;
 }
 
@@ -246,7 +247,7 @@ void complete(Tap::Source& source, const Owned& parameters) {
         if (kind != 0) source.name = std::move(name);
         if (fallback.get() != nothing.get()) source.fallback = std::move(fallback);
     }
-    PyErr_Clear();
+    forget_error();
     if (!found && source.name) source.index = -1;  // one of `**kwargs`
 }
 

@@ -232,6 +232,27 @@ def test_interrupt(folder):
     assert "1 violation" in said
 
 
+@pytest.mark.parametrize("moment", ["start", "stop"])
+def test_an_interrupt_before_and_after_the_program(folder, moment):
+    """What was found until then is reported."""
+    (folder / "door.py").write_text(PROGRAM)
+    (folder / "m.py").write_text(
+        "from mopsus.events.weave.weaver import Weaver\n"
+        "from mopsus.cli.main import main\n"
+        f"call = Weaver.{moment}\n"
+        "def interrupted(self, **how):\n"
+        "    call(self, **how)\n"
+        "    raise KeyboardInterrupt\n"
+        f"Weaver.{moment} = interrupted\n"
+        "main()\n"
+    )
+    command = [sys.executable, "m.py", "run", "door.mop", "--", "door.py", "twice"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 130
+    assert ("1 violation" in done.stderr) == (moment == "stop"), done.stderr
+    assert "· interrupted" in done.stderr
+
+
 def test_explanation_of_weaving(folder):
     (folder / "door.mop").write_text(SPEC.replace("Door.open)", "Door.opens)"))
     done = mopsus(folder, "door.mop", "--explain-weaving", "--", "door.py")

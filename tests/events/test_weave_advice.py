@@ -665,3 +665,16 @@ def test_other_threads_are_watched_while_a_handler_runs() -> None:
     go_on.set()
     thread.join()
     assert seen == ["slow", "quick"]
+
+
+def test_an_interrupt_while_a_signature_is_read_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was asked is then not known, but a Ctrl-C is not about that."""
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    advice = _core.Advice(len, [])
+    monkeypatch.setattr(inspect, "signature", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        _core.serve(advice, [noting([], argument())])
+        assert advice

@@ -78,9 +78,13 @@ def launch(program: Program, watcher: Watcher, failed: Callable[[BaseException],
             with _ExitFunctions() as exits:
                 ended = _end(_execute(module, path, code, watcher, failed), exits)
         finally:
-            gc.collect()  # what nobody can reach any more has come to its end, whether or not the collector has seen it
-            watcher.stop(ended=True)
+            try:
+                gc.collect()  # what nobody can reach any more has come to its end, seen by the collector or not
+            finally:
+                watcher.stop(ended=True)
         return ended
+    except KeyboardInterrupt:  # not in the program, but before or after it
+        return Ended(INTERRUPTED, interrupted=True)
     finally:
         sys.modules["__main__"], arguments, paths = own
         module = None
