@@ -1,5 +1,6 @@
 """How commands are found, and how what they raise becomes a message and an exit status."""
 
+import os
 import subprocess
 import sys
 
@@ -161,3 +162,17 @@ def test_starting_imports_nothing_that_the_command_does_not_need(arguments):
     )
     done = subprocess.run([sys.executable, "-c", probe, *arguments], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize("words", [["fmt", "-"], ["dap"], ["compile", "ere", "-", "-e", "a"]], ids=" ".join)
+def test_a_closed_standard_input_is_empty(words):
+    done = subprocess.run(
+        [sys.executable, "-m", "mopsus", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: os.close(0),
+        timeout=60,
+    )
+    assert done.returncode in (0, 2), done.stderr
+    assert "internal error" not in done.stderr

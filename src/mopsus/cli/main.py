@@ -46,9 +46,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     from mopsus.stopping import STOPPING, flush_output
 
     collecting.seldom()
-    for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:  # the caller has closed it
-            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8"))
+    _open_closed_streams()
     try:
         status = _run_command(arguments)
         flush_output()
@@ -62,6 +60,15 @@ def _run(arguments: Sequence[str] | None) -> int:
     if STOPPING.is_set() and not (STOPPING.heeded or STOPPING.expected):
         print("mopsus: interrupted", file=sys.stderr)
     return status
+
+
+def _open_closed_streams() -> None:
+    """What the caller has closed is empty, or goes nowhere; so nothing that is opened later gets its number."""
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        if getattr(sys, name) is None:
+            handle = os.open(os.devnull, os.O_RDWR)
+            os.set_inheritable(handle, handle == number)
+            setattr(sys, name, os.fdopen(handle, mode, encoding="utf-8"))
 
 
 def _run_command(arguments: Sequence[str] | None) -> int:
