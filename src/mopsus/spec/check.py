@@ -20,6 +20,8 @@ from mopsus.spec.program import is_program
 FLAGS = ("connected", "suffix", "every", "perthread", "unsynchronized", "decentralized")
 MODIFIERS = (*(mode.value for mode in BindingMode), *FLAGS)
 
+MAX_PARAMETERS, MAX_EVENTS = 16, 65_534
+"""What the engine has room for."""
 MAX_FIELDS = 32
 """No event carries more values beside its parameters."""
 
@@ -29,6 +31,7 @@ Places = Mapping[tuple[str, str], Span]
 
 def check_spec(spec: Spec, findings: Findings, places: Places | None = None) -> None:
     """Report everything that is wrong with a specification on its own, and what is hardly meant."""
+    _check_size(spec, findings)
     _check_names(spec, findings)
     for event in spec.events:
         _check_event(spec, event, findings, places or {})
@@ -74,6 +77,16 @@ def read_modifiers(words: Iterable[tuple[str, Span | None]], findings: Findings)
             binding = BindingMode(word)
         seen.append(word)
     return Modifiers(binding or BindingMode.ANY, *(flag in seen for flag in FLAGS))
+
+
+def _check_size(spec: Spec, findings: Findings) -> None:
+    if len(spec.parameters) > MAX_PARAMETERS:
+        hint = "give values that only formulas read as fields, after a semicolon: event name(parameters; fields)"
+        message = f"spec '{spec.name}' has more than {MAX_PARAMETERS} parameters"
+        findings.error("SPEC-058", message, spec.parameters[MAX_PARAMETERS].span, hint)
+    if len(spec.events) > MAX_EVENTS:
+        message = f"spec '{spec.name}' has more than {MAX_EVENTS:,} events"
+        findings.error("SPEC-058", message, spec.events[MAX_EVENTS].span, "split it into several specs")
 
 
 def _check_names(spec: Spec, findings: Findings) -> None:

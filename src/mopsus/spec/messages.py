@@ -63,6 +63,7 @@ MESSAGES: dict[str, str] = {
     "SPEC-055": "A field of an event has the name of a parameter.",
     "SPEC-056": "An event of a component says before, after or around; what a component does happens once.",
     "SPEC-057": "A pointcut, or one of its cases, names nothing that a component does, or several things at once.",
+    "SPEC-058": "A specification has too many parameters or events.",
     "SPEC-059": "An event has too many fields.",
     "SPEC-060": "Warning: no event binds this parameter, so no instance ever has a value for it.",
     "SPEC-061": "Warning: a specification has neither a property nor an action, so it does nothing.",
