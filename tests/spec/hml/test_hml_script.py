@@ -82,6 +82,13 @@ def test_canonical_layout():
     assert format_file(CANONICAL, "jobs.hml") == CANONICAL
 
 
+@pytest.mark.parametrize("operator", ["!=", "<=", "&&", "||"])
+def test_operators_of_other_languages_stay_whole(operator):
+    """They are told as such, which must not depend on the layout."""
+    text = f"with s:l(_) monitor [_ <- _, s:l(_)] and([_ ! A when A{operator}3]ff).\n"
+    assert f"A {operator} 3" in format_file(text, "a.hml")
+
+
 def test_the_specification_can_be_written_as_a_mop_file():
     spec = spec_of("with jobs:worker(_) monitor [_ ? {a, B} when B > 1]ff.")
     again = parse(print_spec(spec))[spec.name]
