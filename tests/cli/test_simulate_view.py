@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 import sys
@@ -38,3 +39,17 @@ def test_the_extra_is_named_where_it_is_missing(tmp_path):
     assert done.returncode == 2
     assert "error[UI-001]" in done.stderr
     assert "pip install 'mopsus[ui]'" in done.stderr
+
+
+def test_an_address_that_nobody_reads(tmp_path):
+    save_recording(tmp_path / "run.json", light())
+    run = [sys.executable, "-m", "mopsus", "simulate", "view", "run.json"]
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "wb") as nowhere:
+        done = subprocess.run(run, stdout=nowhere, stderr=subprocess.PIPE, text=True, cwd=tmp_path, timeout=60)
+    assert (done.returncode, done.stderr) == (141, "")
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(run, stdout=full, stderr=subprocess.PIPE, text=True, cwd=tmp_path, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr == "error[CLI-001]: standard output: No space left on device\n"

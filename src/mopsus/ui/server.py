@@ -40,11 +40,17 @@ def serve(page: Callable[[], None], *, title: str, port: int = 0, ready: Callabl
     core.app.config.socket_io_js_query_params[PARAMETER] = token
     guarded = Guard(application, token, HOST, port)
 
+    failures: list[Exception] = []
+
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
             if self.started:
-                ready(f"http://{HOST}:{port}/?{PARAMETER}={token}")
+                try:
+                    ready(f"http://{HOST}:{port}/?{PARAMETER}={token}")
+                except Exception as error:  # ours, not one of the server's, which would show it
+                    failures.append(error)
+                    self.should_exit = True
 
     # A browser keeps its connection open, for which nobody wants to wait.
     settings = uvicorn.Config(guarded, log_level="warning", timeout_graceful_shutdown=1)
@@ -55,6 +61,8 @@ def serve(page: Callable[[], None], *, title: str, port: int = 0, ready: Callabl
 
     with door, STOPPING.telling(leave):
         server.run([door])
+    for failure in failures:
+        raise failure
 
 
 def _bound(port: int) -> socket.socket:
