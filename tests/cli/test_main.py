@@ -168,8 +168,7 @@ def test_starting_imports_nothing_that_the_command_does_not_need(arguments):
 def test_a_closed_standard_input_is_empty(words):
     done = subprocess.run(
         [sys.executable, "-m", "mopsus", *words],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        capture_output=True,
         text=True,
         preexec_fn=lambda: os.close(0),
         timeout=60,

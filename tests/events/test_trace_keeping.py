@@ -198,6 +198,12 @@ def test_what_is_no_state_is_refused_though_its_checksum_is_right(kept, capsys, 
     assert "the state is damaged" in refused(capsys, "s.mop", "app.log", "--state", "kept", "--verdicts", "found")
 
 
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to(path), os.mkdir])
+def test_what_is_no_file_is_refused(kept, capsys, make):
+    make(kept / "other")
+    assert "TRACE-014" in refused(capsys, "s.mop", "app.log", "--state", "other")
+
+
 def with_inode(body, inode):
     body["reader"]["mark"]["identity"] = inode
     return body

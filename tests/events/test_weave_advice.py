@@ -675,6 +675,10 @@ def test_an_interrupt_while_a_signature_is_read_is_raised(monkeypatch: pytest.Mo
 
     advice = _core.Advice(len, [])
     monkeypatch.setattr(inspect, "signature", interrupted)
-    with pytest.raises(KeyboardInterrupt):
+
+    def serve() -> None:
         _core.serve(advice, [noting([], argument())])
         assert advice
+
+    with pytest.raises(KeyboardInterrupt):
+        serve()

@@ -61,6 +61,13 @@ def test_a_link_stays_a_link(tmp_path):
     assert (tmp_path / "target").read_text("utf-8") == "x"
 
 
+def test_a_link_that_leads_back_to_itself_is_refused(tmp_path):
+    (tmp_path / "r").symlink_to(tmp_path / "r")
+    with pytest.raises(ReportError, match="Too many levels of symbolic links"):
+        Output(tmp_path / "r")
+    assert (tmp_path / "r").is_symlink()
+
+
 def test_a_device_is_never_replaced():
     output = Output(os.devnull)
     output.write("x")

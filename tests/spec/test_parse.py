@@ -256,3 +256,8 @@ def test_fields_follow_the_parameters():
         ((), ("n",)),
     ]
     assert print_spec(spec) == text.replace("\n    ere", "\n\n    ere")
+
+
+def test_a_file_without_an_end_is_refused():
+    with pytest.raises(SpecError, match="more than 16,777,216 bytes"):
+        load_file("/dev/zero")

@@ -5,6 +5,7 @@ A reader of a file never sees half a report, and a run that dies leaves the prev
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import stat
@@ -27,7 +28,9 @@ class Output:
             self._name = os.fspath(destination)
             with self._errors():
                 # A link stays a link: what it points to is replaced.
-                self._target = Path(self._name).resolve()
+                self._target = Path(os.path.realpath(self._name))
+                if self._target.is_symlink():  # it leads back to itself
+                    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
                 self._stream = self._open()
             self._owned = True
         else:

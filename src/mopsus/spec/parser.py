@@ -7,7 +7,6 @@ import os
 import warnings
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mopsus.model import Code, Diagnostic, Event, Handler, Pointcut, Property, Severity, Span, Spec, Variable
@@ -77,7 +76,12 @@ def read_text(path: str | os.PathLike[str]) -> str:
     """What a file says; `SpecError` if it cannot be read."""
     name = os.fspath(path)
     try:
-        return Path(name).read_bytes().decode("utf-8")
+        with open(name, "rb") as file:
+            data = file.read(4 * MAX_SIZE + 1)  # a device has no end
+        if len(data) > 4 * MAX_SIZE:
+            message = f"cannot read {printable(name)}: it has more than {4 * MAX_SIZE:,} bytes"
+            raise SpecError([Diagnostic("SPEC-029", message, hint="is it a specification?")])
+        return data.decode("utf-8")
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise SpecError([Diagnostic("SPEC-029", f"cannot read {name}: {reason}")]) from None

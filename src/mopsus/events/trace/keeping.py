@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import socket
+import stat
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -102,6 +104,8 @@ class Keeper:
 
     def _read(self) -> dict[str, Any] | None:
         try:
+            if not stat.S_ISREG(self._path.stat().st_mode):
+                raise self._refusal("the state is no file")
             data = self._path.read_bytes()
         except FileNotFoundError:
             return None
@@ -133,7 +137,7 @@ class Keeper:
     def _claim(self) -> None:
         """Two runs with one state would each lose what the other has kept. The name goes with the process."""
         self._lock = socket.socket(socket.AF_UNIX)
-        name = hashlib.sha256(str(self._path.resolve()).encode(errors="surrogateescape")).hexdigest()
+        name = hashlib.sha256(os.fsencode(os.path.realpath(self._path))).hexdigest()
         try:
             self._lock.bind(f"\0mopsus-state-{name}")
         except OSError:
