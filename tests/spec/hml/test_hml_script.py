@@ -161,3 +161,10 @@ def test_any_text_is_read_or_refused(text):
         places = [prop.span for prop in spec.properties]
     assert places
     assert None not in places
+
+
+@pytest.mark.parametrize("text", ['"\\' * 100_000, "a." * 100_000], ids=["quotes", "dots"])
+def test_long_texts_are_read_in_the_time_that_they_are_long(text):
+    """A minute and more when the rest of the text was looked at from each place."""
+    with pytest.raises(SpecError, match="SPEC-070"):
+        parse(text, "a.hml")

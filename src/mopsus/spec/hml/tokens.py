@@ -18,7 +18,7 @@ _TOKEN = re.compile(
   | (?P<string>"(?:[^"\\]|\\.)*"|'[^'\n]*')
   | (?P<unclosed>["'])
   | (?P<value><\d+\.\d+\.\d+>|\#Ref<[\d.]+>|\d+(?:\.\d+(?:[eE][+-]?\d+)?)?)
-  | (?P<word>(?<=:){_NAME}(?:\.{_NAME})+|{_NAME}(?:\.{_NAME})+(?=\s*:)|{_NAME})
+  | (?P<word>(?<=:){_NAME}(?:\.{_NAME})+|{_NAME}(?:\.{_NAME}){{1,64}}+(?=\s*:)|{_NAME})
   | (?P<mark>=:=|=/=|==|/=|!=|=<|>=|<=|&&|->|<-|\*\*|\+\+|--|\|\||:=|<<|>>|\#\{{|\S)
     """,
     re.VERBOSE | re.DOTALL,
@@ -52,5 +52,11 @@ INFIX = frozenset(
 
 
 def tokens(text: str) -> list[Token]:
-    """The tokens of a text, comments included; every character but white space is in one."""
-    return [Token(found.lastgroup or "", found.group(), found.start()) for found in _TOKEN.finditer(text)]
+    """The tokens of a text, comments included; every character but white space is in one, up to a quote that is never
+    closed."""
+    read = []
+    for found in _TOKEN.finditer(text):
+        read.append(Token(found.lastgroup or "", found.group(), found.start()))
+        if read[-1].kind == "unclosed":
+            break
+    return read
