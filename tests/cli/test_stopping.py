@@ -361,7 +361,7 @@ def test_what_is_ignored_stays_ignored(files):
 def test_watch_stops_in_the_midst_of_a_backlog(files):
     """And says that it did; it once went on to the end of the log."""
     (files / "long.mop").write_text(
-        "import time\nLong(x) { event a(x) { time.sleep(0.0001) } event b(x) ere : a }\n"  # for 100 seconds
+        "import time\nsuffix Long(x) { event a(x) { time.sleep(0.00001) } event b(x) ere : a }\n"  # for a minute
     )
     process = mopsus(files, "watch", "long.mop", "long.csv")
     assert process.stdout.readline()
