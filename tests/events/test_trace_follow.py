@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import os
+import random
+import shutil
 import threading
 import time
 
@@ -140,6 +143,68 @@ def test_a_busy_writer_with_rotations(tmp_path):
     append(path, "end\n")
     following.wait_for("".join([*expected, "end\n"]).encode())
     following.end()
+
+
+class Rotated:
+    """A log whose writer works between two looks of a reader only, so that it always does the same."""
+
+    def __init__(self, folder, draw) -> None:
+        self.path = folder / "app.log"
+        self.draw, self.number, self.looks = draw, 0, draw.choice([5, 20])
+        self.header = draw.choice(["", "event,x\n"])  # of all files but the first
+        self.copies = draw.random() < 0.6
+        self.stop = threading.Event()
+        append(self.path, "event,x\n")
+
+    def write(self, count) -> None:
+        rows = range(self.number, self.number + count)
+        self.number += count
+        append(self.path, "".join(f"a,{row}\n" for row in rows))
+
+    def rotate(self) -> None:
+        for number in range(60, 0, -1):
+            for end in ("", ".gz"):
+                if (older := self.path.with_name(f"app.log.{number}{end}")).exists():
+                    older.rename(self.path.with_name(f"app.log.{number + 1}{end}"))
+        target = self.path.with_name("app.log.1")
+        if self.copies:
+            shutil.copyfile(self.path, target)
+            os.truncate(self.path, 0)
+            if self.draw.random() < 0.8:
+                append(self.path, self.header)
+        else:
+            self.path.rename(target)
+            append(self.path, self.header)
+        if self.draw.random() < 0.2:
+            times = target.stat()
+            packed = target.with_name("app.log.1.gz")
+            packed.write_bytes(gzip.compress(target.read_bytes()))
+            os.utime(packed, ns=(times.st_atime_ns, times.st_mtime_ns))
+            target.unlink()
+
+    def go_on(self) -> None:
+        """What the writer does before the next look."""
+        self.looks -= 1
+        if self.looks == 0:
+            self.write(1)  # in a log that has nothing yet, nobody sees that it is another one
+        elif self.looks < -3:
+            self.stop.set()
+        for _ in range(self.draw.randint(1, 4) if self.looks > 0 else 0):
+            self.write(self.draw.choice([1, 3, 50])) if self.draw.random() < 0.5 else self.rotate()
+
+
+@pytest.mark.parametrize("seeds", [range(k, k + 10) for k in range(0, 300, 10)], ids=lambda seeds: str(seeds.start))
+def test_nothing_is_lost_or_repeated_whatever_happens_between_two_looks(tmp_path, seeds):
+    for seed in seeds:
+        (folder := tmp_path / str(seed)).mkdir()
+        log = Rotated(folder, random.Random(seed))
+        rows = []
+        for whole in Follower(log.path, format=Format.CSV, stop=log.stop, poll_s=0, idle=log.go_on):
+            rows += whole.rows.decode().splitlines()
+            if log.draw.random() < 0.3 and log.looks > 0:
+                log.go_on()
+        assert [row for row in rows if row != "event,x"] == [f"a,{row}" for row in range(log.number)], seed
+    assert len(os.listdir("/proc/self/fd")) < 100
 
 
 class Watching:

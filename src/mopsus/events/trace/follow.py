@@ -16,6 +16,7 @@ from pathlib import Path
 
 from mopsus.events.trace.blocks import LONGEST_ROW, endless_row, last_row_end
 from mopsus.events.trace.rotation import HEAD, TAIL, LogFile, Mark, UnsettledError, beginning, open_log, succession
+from mopsus.events.trace.rows import parse_header
 from mopsus.events.trace.sources import PIECE, Format, detect_format
 from mopsus.stopping import STOPPING
 
@@ -51,6 +52,8 @@ class Follower:
         self.path = path
         self.format = format
         """Found out from the first bytes if it is not given; CSV and JSON lines end their rows differently."""
+        self.header: tuple[str, ...] = ()
+        """Of CSV: what files may begin with, once it is known."""
         self.lost = False
         """Was the place to resume at nowhere to be found?"""
         self.unread = 0
@@ -64,9 +67,11 @@ class Follower:
         self._later: deque[LogFile] = deque()
         """Files that came and went while we were not looking, and the log."""
         self._pending = bytearray()
-        self._begins = True
-        self._head = self._tail = b""  # of what was given of the current file
-        self._given = 0
+        self._known = self.start
+        """The last place before the current file that can be found again, wherever it is by then."""
+        self._passed: set[tuple[int, int]] = set()
+        """Files after it that had nothing by which they could be known again."""
+        self._begin()
         self._at_end = False
 
     def __iter__(self) -> Iterator[Whole]:
@@ -89,8 +94,7 @@ class Follower:
         finally:
             if self._current is not None and not self._at_end:
                 self.unread = max(0, self._current.size - self._given) + sum(file.size for file in self._later)
-            for file in (*self._later, *([self._current] if self._current is not None else [])):
-                file.close()
+            _close(self._current, *self._later)
 
     def _stopping(self) -> bool:
         return STOPPING.is_set() or (self._stop is not None and self._stop.is_set())
@@ -114,12 +118,11 @@ class Follower:
             self._current = self._later.popleft()
 
     def _first(self) -> LogFile | None:
-        mark = self.start
+        self._known = mark = self.start
         found, later = succession(self.path, mark)
         self._later.extend(later)
         if found is not None:
-            self._begins = mark.offset == 0
-            self._head, self._tail, self._given = mark.head, mark.tail, mark.offset
+            self._begin(mark)
             return found
         self.lost = mark.offset > 0
         return self._later.popleft() if self._later else None
@@ -131,17 +134,21 @@ class Follower:
             piece = self._current.read()
             if not piece:
                 return
+            if self._is_nowhere and self._go_back(self._current):
+                continue
             self._pending += piece
             yield from self._cut()
 
     def _go_on_in_copy(self, current: LogFile) -> Iterator[Whole]:
         """The file was truncated, and may have been copied before: what we have not read is there."""
-        mark = self._mark(current)
-        found, later = succession(self.path, mark) if mark.offset else (None, [])
+        if self._is_nowhere:
+            if not self._go_back(current):
+                yield from self._finish()
+                current.rewind()
+            return
+        found, later = succession(self.path, self._mark(current))
         if found is None or found.identity == current.identity:
-            for file in (found, *later):
-                if file is not None:
-                    file.close()
+            _close(found, *later)
             yield from self._finish()
             current.rewind()
             return
@@ -149,6 +156,32 @@ class Follower:
         current.close()
         self._current = found
         self._later.extendleft(reversed(later))
+
+    @property
+    def _is_nowhere(self) -> bool:
+        """Was nothing given of the current file by which it could be known again? All begin with the same header."""
+        return self._given <= self._opening
+
+    def _go_back(self, current: LogFile) -> bool:
+        """Go back to the first of the copies that were made of the current file, and truncated, while it was nowhere.
+
+        It looks as if nothing had happened. Returns whether there are any.
+        """
+        own, later = succession(self.path, self._known)
+        here = next((k for k, file in enumerate(later) if file.identity == current.identity), 0)
+        missed = [file for file in later[:here] if file.identity not in self._passed]
+        _close(own, *(file for file in later[:here] if file not in missed))
+        if not missed:
+            _close(*later[here:])
+            return False
+        later = missed + later[here:]
+        _close(current, *self._later)
+        self._current, self._later = later[0], deque(later[1:])
+        self._pending.clear()
+        if not (self._given and later[0].go_to(self._mark(later[0]))):
+            later[0].rewind()
+            self._begin()
+        return True
 
     def _has_successor(self, current: LogFile) -> bool:
         """Has a file come after the current one, with something in it?"""
@@ -162,8 +195,7 @@ class Follower:
         if same:
             return False
         own, later = succession(self.path, self._mark(current))
-        if own is not None:
-            own.close()
+        _close(own)
         self._later.extend(later)
         return bool(self._later)
 
@@ -187,14 +219,33 @@ class Follower:
             rows = bytes(self._pending)
             self._pending.clear()
             yield self._whole(rows)
-        self._begins = True
-        self._head = self._tail = b""
-        self._given = 0
+        if self._current is not None and self._is_nowhere:
+            self._passed.add(self._current.identity)
+        elif self._current is not None:
+            self._known = self._mark(self._current)
+            self._passed.clear()
+        self._begin()
+
+    def _begin(self, mark: Mark | None = None) -> None:
+        """Nothing is given of the current file yet, or all up to the mark."""
+        self._begins = mark is None or mark.offset == 0
+        self._head, self._tail, self._given = (b"", b"", 0) if mark is None else (mark.head, mark.tail, mark.offset)
+        self._opening = 0  # bytes of its header
 
     def _whole(self, rows: bytes) -> Whole:
         begins, self._begins = self._begins, False
+        if begins and self.format is Format.CSV:
+            columns, rest = parse_header(rows)
+            self.header = self.header or columns
+            self._opening = len(rows) - len(rest) if columns == self.header else 0
         self._head += rows[: HEAD - len(self._head)]
         self._tail = (self._tail + rows)[-TAIL:]
         self._given += len(rows)
         assert self._current is not None
         return Whole(rows, begins, self._mark(self._current))
+
+
+def _close(*files: LogFile | None) -> None:
+    for file in files:
+        if file is not None:
+            file.close()

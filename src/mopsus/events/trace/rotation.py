@@ -70,13 +70,9 @@ class LogFile:
         self.identity = (status.st_dev, status.st_ino)
         self.modified_ns = status.st_mtime_ns
         """When it was last written to before our last look."""
-        self.offset = 0
+        self._compressed = compressed
         self._tail = b""
-        self._pieces: Iterator[bytes] | None = None
-        if compressed:
-            self._pieces, compressed = read_pieces(file, lambda count: None)
-            if not compressed:
-                self._pieces = None
+        self.rewind()
 
     def close(self) -> None:
         """Close the file."""
@@ -110,9 +106,15 @@ class LogFile:
     def rewind(self) -> None:
         """Read it from its beginning."""
         self.offset, self._tail = 0, b""
+        self._pieces: Iterator[bytes] | None = None
+        if self._compressed:
+            self._file.seek(0)
+            self._pieces, self._compressed = read_pieces(self._file, lambda count: None)
+            if not self._compressed:
+                self._pieces = None
 
     def go_to(self, mark: Mark) -> bool:
-        """Go on at the mark, if this file has before it what was there; only once."""
+        """Go on at the mark, if this file has before it what was there; only once, unless it is rewound."""
         if self._pieces is not None:
             return self._skip_to(mark)
         handle = self._file.fileno()

@@ -70,7 +70,7 @@ class LogReader:
         if data["format"] is not None:
             self._follower.format = Format(data["format"])
         if data["header"] is not None:
-            self._header = tuple(data["header"])
+            self._header = self._follower.header = tuple(data["header"])
             self._reader = self._make_reader()
         self._follower.start = Mark.of_data(data["mark"])
         self._place = self._follower.start, self._row
