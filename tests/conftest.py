@@ -9,6 +9,7 @@ instead of `random`, as the head of such a run tells it, runs them in that order
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 import signal
@@ -30,6 +31,19 @@ settings.load_profile("random" if os.environ.get("MOPSUS_RANDOM") else "repeatab
 if os.environ.get("MOPSUS_SHUFFLE") == "random":  # workers of a distributed run inherit the number
     os.environ["MOPSUS_SHUFFLE"] = str(random.SystemRandom().randrange(1_000_000))
 ORDER = os.environ.get("MOPSUS_SHUFFLE")
+
+
+def pytest_collection_finish() -> None:
+    """What is there before the first test is nobody's garbage: no collection need look through it."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture
+def little_to_collect() -> None:
+    """The same for what other tests have left: a test that collects often would take minutes in a long run."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_report_header() -> list[str]:

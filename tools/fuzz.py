@@ -305,11 +305,11 @@ def build(targets: list[Target], jobs: int) -> None:
     """Build targets of the core; they are built together."""
     if not targets:
         return
+    if not any(shutil.which(name) for name in COMPILERS):
+        raise FuzzError("clang is missing, which targets of the core need: apt-get install clang-14 libclang-rt-14-dev")
     done = subprocess.run(["tools/build-sanitized", str(jobs)], cwd=ROOT, check=False)
     if done.returncode:
         raise FuzzError("the targets of the core could not be built")
-    if not any(shutil.which(name) for name in COMPILERS):
-        raise FuzzError("clang is missing, which targets of the core need: apt-get install clang libclang-rt-dev")
     for target in targets:
         if not Path(target.command()[0]).exists():
             raise FuzzError(f"the build has made no {target.command()[0]}")

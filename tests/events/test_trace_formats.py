@@ -84,10 +84,13 @@ def test_round_trip_without_pyarrow(tmp_path, format, how, monkeypatch):
     assert monitor.events == EXPECTED
 
 
+@pytest.mark.parametrize("arrow", [True, False])
 @pytest.mark.parametrize("format", ["csv", "jsonl"])
-def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path, format, arrow):
+def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path, format, arrow, monkeypatch):
     path = write_as(format, tmp_path, ROWS, ["event", "c", "i", "x"])
     path.write_bytes(codecs.BOM_UTF8 + path.read_bytes())
+    if not arrow:
+        without_pyarrow(monkeypatch)
     result, [monitor] = run_check([UNSAFE], path)
     assert result.error is None
     assert monitor.events == EXPECTED

@@ -10,7 +10,7 @@ import gc
 import importlib
 import random
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from woven import program
@@ -191,20 +191,10 @@ def watched(spec: str, modifiers: str, history: int, run: Callable[[], object]) 
     return reports, counted
 
 
-@pytest.fixture
-def little_to_collect() -> Iterator[None]:
-    """What is there before a test is nobody's garbage: programs that collect would look through all of it."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
-
-
+@pytest.mark.usefixtures("little_to_collect")
 @pytest.mark.parametrize("history", [0, 10])
 @pytest.mark.parametrize("spec", SPECS)
-def test_random_programs_are_told_the_same_whether_instances_wait_or_not(
-    program, little_to_collect, spec: str, history: int
-) -> None:
+def test_random_programs_are_told_the_same_whether_instances_wait_or_not(program, spec: str, history: int) -> None:
     seeds = range(CASES)
     name = program(HEADER + "\n\n".join(map(random_program, seeds)), "pending_or_not")
 

@@ -124,9 +124,8 @@ class Program:
 
 
 @pytest.fixture
-def _collect_when_asked():
+def _collect_when_asked(little_to_collect):
     """Cycles end when the program says so, or the trace would not say what happened."""
-    gc.collect()
     gc.disable()
     yield
     gc.enable()
