@@ -226,7 +226,10 @@ def test_a_signal_at_any_moment(files, bus, tmp_path, case):
         assert eventually(lambda: can_be_attached_to(other.pid))
         words = [str(other.pid) if word == "PROGRAM" else word for word in words]
     words = [bus if word == "BUS" else word for word in words]
-    with streams[0], streams[1], mopsus(tmp_path, *words, stdout=streams[0], stderr=streams[1]) as process:
+    temporary = tmp_path.with_name(f"{tmp_path.name}.temporary")
+    temporary.mkdir()
+    options = {"stdout": streams[0], "stderr": streams[1], "env": {**os.environ, "TMPDIR": str(temporary)}}
+    with streams[0], streams[1], mopsus(tmp_path, *words, **options) as process:
         time.sleep(delay)
         running = process.poll() is None
         if running:
@@ -249,6 +252,7 @@ def test_a_signal_at_any_moment(files, bus, tmp_path, case):
     if name == "check quietly" and out:
         json.loads(out)
     assert eventually(lambda: not group_is_there(process.pid)), about
+    assert not [each for each in temporary.iterdir() if each.name.startswith("mopsus-")], about
     if "PROGRAM" in COMMANDS[name]:
         assert other.poll() is None, "the program that was attached to goes on"
         other.kill()

@@ -1,7 +1,10 @@
 """Logs of runs: what is written, by whom, and what stands for values that have no form."""
 
 import json
+import os
+import signal
 import socket
+import subprocess
 import sys
 from collections import namedtuple
 from dataclasses import dataclass
@@ -122,17 +125,26 @@ def test_json_lines_say_where_and_when(tmp_path):
 
 
 def test_a_program_that_is_not_there(tmp_path):
-    import subprocess
-
     command = [sys.executable, "-m", "mopsus", "component", "record", "-o", str(tmp_path / "log"), "--", "none.py"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "there is no program none.py" in done.stderr
 
 
-def test_a_log_that_cannot_be_written(tmp_path):
-    import subprocess
+@pytest.mark.parametrize("end", ["os._exit(3)", "os.kill(os.getpid(), signal.SIGTERM)"])
+def test_a_program_that_ends_at_once_leaves_nothing_but_its_log(tmp_path, end):
+    """The folder to which processes that it starts would write their verdicts once stayed."""
+    script, temporary = tmp_path / "prog.py", tmp_path / "temporary"
+    script.write_text(f"import os, queue, signal\nqueue.Queue().put(1)\n{end}\n")
+    temporary.mkdir()
+    command = [sys.executable, "-m", "mopsus", "component", "record", "-o", str(tmp_path / "log"), "--", str(script)]
+    done = subprocess.run(command, env={**os.environ, "TMPDIR": str(temporary)}, check=False)
+    assert done.returncode == (3 if "_exit" in end else -signal.SIGTERM)
+    assert "send(" in (tmp_path / "log").read_text()
+    assert not list(temporary.iterdir())
 
+
+def test_a_log_that_cannot_be_written(tmp_path):
     command = [sys.executable, "-m", "mopsus", "component", "record", "-o", str(tmp_path / "no" / "log"), "--", "x.py"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 2

@@ -12,7 +12,7 @@ import typer
 
 from mopsus.cli.messages import CommandError
 from mopsus.cli.options import Envelopes
-from mopsus.stopping import flush_output
+from mopsus.stopping import STOPPING, flush_output
 
 
 class Form(StrEnum):
@@ -43,6 +43,7 @@ def record(
 
     `mopsus component record -o server.log -- server.py --port 8000`
     """
+    from mopsus import _core
     from mopsus.cli.children import Children, Order
     from mopsus.cli.lending import lent
     from mopsus.cli.run import program_of
@@ -57,12 +58,26 @@ def record(
     except OSError as error:
         raise CommandError(f"cannot write {output}: {error.strerror}", hint="choose another file") from None
     order = Order(log=str(output.absolute()), form=form.value, envelopes=envelopes)
-    with Children(order, lambda outbox: None, tuple) as children:
+    children = Children(order, lambda outbox: None, tuple)
+
+    def end_killed(number: int) -> None:
+        """The program dies of a signal, wherever it is just now."""
+        recorder.stop()
+        children.close()
+
+    def end_at_once(status: int) -> int:
+        """The program ends by `os._exit`, wherever it is just now."""
+        children.close()
+        return status
+
+    with STOPPING.deferred(), children:
         recorder.start(envelopes=envelopes)
         try:
             begin_program(program)
-            with lent(lambda number: recorder.stop()):
+            with lent(end_killed):
+                _core.before_exit(end_at_once)
                 ended = launch(program, Weaver({}))
+                _core.before_exit(None)
             end_program(ended)
         finally:
             recorder.stop()
