@@ -188,6 +188,30 @@ def test_random_numbers_and_open_files_are_as_they_were(tmp_path):
     assert len({*seconds, *thirds}) == 2
 
 
+SILENT = "state init { transition { event f() success init } }\n"
+LINES = "def f(): pass\nx = 1\nx = 2\nprint('over', x)\n"
+
+
+def test_a_checkpoint_can_be_gone_back_to_faster_than_anybody_looks(tmp_path):
+    """Who waits for the program then finds one that is not the next but a later one; that was once not its child yet,
+    and the folder where they all meet was removed under a program that ran on."""
+    commands = "b 3\nc\nverde checkpoint\n" + "verde checkpoint-restart 0\n" * 150 + "c\n"
+    done = debug(tmp_path, LINES, SILENT, commands=commands)
+    assert done.status == 0, done.stderr
+    assert done.stdout.count("Back at checkpoint 0") == 150
+    assert done.stdout.count("over 2") == 1
+
+
+def test_checkpoints_come_and_go(tmp_path):
+    """Each has a name that none had before: the third once had that of the second."""
+    commands = "b 3\nc\n" + "verde checkpoint\n" * 2 + "verde checkpoint-discard 0\nverde checkpoint\n"
+    commands += "verde checkpoint-restart 1\nverde checkpoint-restart 0\nc\n"
+    done = debug(tmp_path, LINES, SILENT, commands=commands)
+    assert "Back at checkpoint 1" in done.stdout
+    assert "Back at checkpoint 0" in done.stdout
+    assert "over 2" in done.stdout
+
+
 def test_a_checkpoint_is_refused_while_other_threads_run(tmp_path):
     program = (
         "import threading\nevent = threading.Event()\n"

@@ -23,7 +23,7 @@ from mopsus.interactive.crash import is_crash
 from mopsus.interactive.debugger import DebuggerError
 from mopsus.interactive.outcome import INTERRUPTION, Outcome, Stop
 from mopsus.interactive.python.deaths import with_death, without_word
-from mopsus.interactive.python.processes import LIVE, copies
+from mopsus.interactive.python.processes import copies, live
 from mopsus.interactive.setup import Setup
 from mopsus.stopping import STOPPING
 
@@ -95,21 +95,15 @@ def _wait(child: subprocess.Popen[bytes], folder: str, *, batch: bool) -> int:
     while status is None:
         with suppress(subprocess.TimeoutExpired):
             status = child.wait(_LOOK_S)
-        end.look(_live(folder) or child.pid)
+        end.look(live(folder) or child.pid)
     last = child.pid
-    while (process := _live(folder)) not in (None, last):
+    while (process := live(folder)) not in (None, last):
         last = process
         while not (ended := os.waitpid(process, os.WNOHANG))[0]:
             time.sleep(_LOOK_S)
-            end.look(_live(folder) or process)
+            end.look(live(folder) or process)
         status = os.waitstatus_to_exitcode(ended[1])
     return status
-
-
-def _live(folder: str) -> int | None:
-    """The process that is the program since a checkpoint was restored."""
-    live = Path(folder, LIVE)
-    return int(live.read_text()) if live.exists() else None
 
 
 class _Ending:

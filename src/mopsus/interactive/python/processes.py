@@ -4,7 +4,9 @@ A copy is made by `fork`, twice, so that the program has no child that it does n
 the parent of them all (`launch.py`). When a copy is woken it leaves another one behind, and the process that wakes it
 ends: the copy is the program from then on.
 
-What they share is a folder: the socket and the process of each copy, and which process is the program now.
+What they share is a folder: the socket and the process of each copy, and which process is the program now. Only the
+program writes there, about processes that are the starter's children by then. The last that it does is to say who is
+the program after it; so from its end on the starter and the copy know the same, however it ended.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import socket
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -60,24 +63,39 @@ def save(folder: str, *, with_input: bool) -> Copy:
     """Leave a copy of this process behind. `Woken` is raised in the copy, once for each time that it is woken. Then
     open files are read on from where they were, standard input only if that is wanted."""
     refuse_threads()
-    copy = Copy(folder, f"{os.getpid()}-{len(os.listdir(folder))}")
+    copy = Copy(folder, f"{os.getpid()}-{os.urandom(4).hex()}")
     before = _Before(with_input)
-    with socket.socket(socket.AF_UNIX) as door:
-        door.bind(copy.socket)
-        door.listen()
-        if _fork_away(copy.process) is None:
-            _wait(copy, door, before)
+    try:
+        with socket.socket(socket.AF_UNIX) as door:
+            door.bind(copy.socket)
+            door.listen()
+            if (process := _fork_away()) is None:
+                _wait(copy, door, before)
+        _note(copy.process, process)
+    except OSError as error:
+        raise CheckpointError(f"the program cannot be copied: {error}") from error
     return copy
 
 
 def wake(copy: Copy, message: bytes) -> NoReturn:
     """Let a copy be the program from now on; this process ends."""
     with _call(copy) as line:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        _send(line, message)
-        if not line.recv(1):
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
+        try:
+            _send(line, message)
+            process = int.from_bytes(_exactly(line, _LENGTH), "little")
+        except OSError:
+            process = 0
+        if not process:
             raise CheckpointError("the copy of the program did not wake up", hint="it may have been killed")
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+        try:
+            _note(Path(copy.folder, LIVE), process)
+        except OSError as error:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            raise CheckpointError(f"nobody can be told which process is the program: {error}") from error
         _exit(0)
 
 
@@ -87,8 +105,16 @@ def discard(copy: Copy) -> None:
         with _call(copy) as line:
             _send(line, _END)
             line.recv(1)
-    except CheckpointError:
-        return  # somebody was faster
+    except (CheckpointError, OSError):
+        pass  # somebody was faster
+    for file in (Path(copy.socket), copy.process):
+        file.unlink(missing_ok=True)
+
+
+def live(folder: str) -> int | None:
+    """The process that is the program since a copy was woken."""
+    file = Path(folder, LIVE)
+    return int(file.read_text()) if file.exists() else None
 
 
 def copies(folder: str) -> Iterator[int]:
@@ -112,9 +138,20 @@ def refuse_threads() -> None:
 
 
 def _wait(copy: Copy, door: socket.socket, before: _Before) -> NoReturn:
-    """Wait to be woken; each time, leave another copy that does. Ends when it is not needed any more."""
+    """Wait to be woken; each time, leave another copy that does. Ends when it is not needed any more, and whatever else
+    happens: nothing but `Woken` comes out of here, or there would be another program."""
+    try:
+        before.rest()
+        message = _listen(copy, door)
+    except BaseException:
+        _exit(1)
+    before.bring_back()
+    raise Woken(message)
+
+
+def _listen(copy: Copy, door: socket.socket) -> bytes:
+    """What the process is woken with."""
     starter = os.getppid()
-    before.rest()
     door.settimeout(_PATIENCE_S)
     while True:
         try:
@@ -123,19 +160,25 @@ def _wait(copy: Copy, door: socket.socket, before: _Before) -> NoReturn:
             if os.getppid() != starter:
                 _exit(0)  # there is nobody left who could need it
             continue
-        message = _receive(line)
-        if message == _END:
-            os.unlink(copy.socket)
-            os.unlink(copy.process)
-            line.close()
-            _exit(0)
-        if _fork_away(Path(copy.folder, LIVE)) is None:
-            before.bring_back()
-            line.sendall(b"!")
-            line.close()
-            door.close()
-            raise Woken(message)
-        line.close()
+        with line, suppress(OSError):  # of whoever called and is gone, or of a process that cannot be made
+            message = _receive(line)
+            if message == _END:
+                _exit(0)
+            if not message:
+                continue
+            if (process := _fork_away()) is None:
+                _be_program(copy, line)
+                return message
+            line.sendall(process.to_bytes(_LENGTH, "little"))
+
+
+def _be_program(copy: Copy, line: socket.socket) -> None:
+    """Comes back when the process that is the program has ended and left that to this one. Otherwise this one ends."""
+    with suppress(OSError):
+        line.recv(1)  # until it has ended
+        if live(copy.folder) == os.getpid():
+            return
+    _exit(0)
 
 
 class _Before:
@@ -173,28 +216,37 @@ def _positions(with_input: bool) -> Iterator[tuple[int, int]]:
             continue  # no file on a disk
 
 
-def _fork_away(note: Path) -> int | None:
-    """Fork a process that is no child of this one; None in that process, once it is nobody's but the starter's. Its
-    number is in the file by then."""
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        if (process := os.fork()) != 0:
-            new = note.with_suffix(".new")
-            new.write_text(str(process))
-            new.rename(note)
-            _exit(0)
-        os.close(writer)
-        os.read(reader, 1)  # until the process between is gone
-        os.close(reader)
-        return None
-    os.close(reader)
-    os.waitpid(child, 0)
-    os.close(writer)
-    return child
+def _fork_away() -> int | None:
+    """Fork a process that is no child of this one: its number. None in that process, once it is nobody's but the
+    starter's."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        child = os.fork()
+        if child == 0:
+            if os.fork() != 0:
+                _exit(0)
+            ours.close()
+            theirs.recv(1)  # until the process between is gone
+            theirs.sendall(os.getpid().to_bytes(_LENGTH, "little"))
+            return None
+        theirs.close()
+        with suppress(ChildProcessError):  # the program may have the kernel see to its children, or see to all itself
+            os.waitpid(child, 0)
+        ours.shutdown(socket.SHUT_WR)
+        process = int.from_bytes(_exactly(ours, _LENGTH), "little")
+    if not process:
+        raise ChildProcessError("a process that was made has ended at once")
+    return process
 
 
 # ---- between processes
+
+
+def _note(file: Path, process: int) -> None:
+    """Write down a process. Whoever reads there finds all of it, or nothing."""
+    new = file.with_suffix(".new")
+    new.write_text(str(process))
+    new.rename(file)
 
 
 def _call(copy: Copy) -> socket.socket:
@@ -212,6 +264,7 @@ def _send(line: socket.socket, message: bytes) -> None:
 
 
 def _receive(line: socket.socket) -> bytes:
+    """A message; empty if whoever called is gone."""
     length = int.from_bytes(_exactly(line, _LENGTH), "little")
     return _exactly(line, length)
 
@@ -221,6 +274,6 @@ def _exactly(line: socket.socket, length: int) -> bytes:
     while len(data) < length:
         part = line.recv(length - len(data))
         if not part:
-            return _END  # whoever called is gone
+            return b""  # whoever has the other end is gone
         data += part
     return bytes(data)
