@@ -212,6 +212,32 @@ def test_checkpoints_come_and_go(tmp_path):
     assert "over 2" in done.stdout
 
 
+def test_a_session_that_nobody_reads_goes_on_and_so_does_the_program(tmp_path):
+    """What was said at the prompt once raised errors of a broken pipe in the program."""
+    (tmp_path / "program.py").write_text("def f(): pass\nf()\nopen('over', 'w').close()\n")
+    (tmp_path / "once.prop").write_text(
+        "state init { transition { event f() success bad } }\nstate bad non-accepting\n"
+    )
+    words = ["debug", "--prop", "once.prop", "--json", "-o", "report.json", "program.py"]
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-m", "mopsus", *words],
+        input="break 2\ncontinue\np 1\nverde checkpoint\ncontinue\nverde checkpoint-restart 0\ncontinue\ncontinue\n",
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+        check=False,
+    )
+    os.close(writer)
+    assert done.stderr == ""
+    assert done.returncode == 1
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert [each["category"] for each in report["verdicts"]] == ["bad"] * 2
+    assert (tmp_path / "over").exists()
+
+
 def test_a_checkpoint_is_refused_while_other_threads_run(tmp_path):
     program = (
         "import threading\nevent = threading.Event()\n"

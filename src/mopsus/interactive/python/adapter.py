@@ -27,7 +27,7 @@ from mopsus.interactive.python import processes
 from mopsus.interactive.python.arrivals import Arrivals, Hit
 from mopsus.interactive.python.atlas import Atlas
 from mopsus.interactive.python.outline import Outline
-from mopsus.interactive.python.prompt import Prompt
+from mopsus.interactive.python.prompt import Prompt, Words
 from mopsus.interactive.python.sensor import make_sensor
 from mopsus.interactive.python.signals import Signals
 from mopsus.interactive.python.values import Values, assign, evaluate
@@ -318,10 +318,9 @@ class PythonDebugger(Debugger):
             return printed.getvalue()
 
     def write(self, text: str) -> None:
-        stream = sys.__stderr__ if self._batch else self._prompt.stdout
-        if stream is not None:
-            stream.write(text + "\n")
-            stream.flush()
+        stream = Words(sys.__stderr__) if self._batch else self._prompt.stdout
+        stream.write(text + "\n")
+        stream.flush()
 
     def ask(self, question: str) -> str:
         if self._batch:

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from mopsus.interactive.debugger import CheckpointError
+from mopsus.interactive.python.prompt import flush
 
 _exit = os._exit
 """Kept, because a program that is debugged gets another one."""
@@ -81,8 +82,7 @@ def wake(copy: Copy, message: bytes) -> NoReturn:
     """Let a copy be the program from now on; this process ends."""
     with _call(copy) as line:
         for stream in (sys.stdout, sys.stderr):
-            if stream is not None:
-                stream.flush()
+            flush(stream)
         try:
             _send(line, message)
             process = int.from_bytes(_exactly(line, _LENGTH), "little")
@@ -186,8 +186,7 @@ class _Before:
 
     def __init__(self, with_input: bool) -> None:
         for stream in (sys.stdout, sys.stderr):
-            if stream is not None:
-                stream.flush()
+            flush(stream)
         self._positions = dict(_positions(with_input))
         self._random = sys.modules["random"].getstate() if "random" in sys.modules else None
         self._interrupt: Any = None

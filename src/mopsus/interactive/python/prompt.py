@@ -10,12 +10,13 @@ import bdb
 import io
 import os
 import pdb
+import select
 import signal
 import sys
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType, TracebackType
-from typing import IO, Any, Protocol, cast
+from typing import IO, Any, Protocol, TextIO, cast
 
 from mopsus.interactive.python.bell import await_input
 from mopsus.interactive.python.values import write_back
@@ -76,6 +77,48 @@ class Lines:
         return line.decode(errors="replace")
 
 
+class Words(io.TextIOBase):
+    """What the debugger says, on a stream that the program has, too: after what that has written, and with nothing left
+    behind in it. What nobody reads any more is lost, which is no trouble of the program's."""
+
+    def __init__(self, stream: TextIO | None) -> None:
+        self._stream = stream
+        self._coding = getattr(stream, "encoding", None) or "utf-8"
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]  # which cannot be set here
+        return self._coding
+
+    def fileno(self) -> int:
+        if self._stream is None:
+            raise io.UnsupportedOperation("there is no such stream")
+        return self._stream.fileno()
+
+    def isatty(self) -> bool:
+        return self._stream is not None and self._stream.isatty()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        flush(self._stream)
+        with suppress(OSError, ValueError):
+            rest = memoryview(text.encode(self._coding, "backslashreplace"))
+            while rest:
+                try:
+                    rest = rest[os.write(self.fileno(), rest) :]
+                except BlockingIOError:  # the program wants it so
+                    select.select([], [self], [])
+        return len(text)
+
+
+def flush(stream: TextIO | None) -> None:
+    """What was written comes out, if that is possible."""
+    with suppress(OSError, ValueError):
+        if stream is not None:
+            stream.flush()
+
+
 class Prompt(pdb.Pdb):
     """A prompt at a frame. After it, `steps` says whether the developer wants a step or to go on."""
 
@@ -84,7 +127,8 @@ class Prompt(pdb.Pdb):
 
     def __init__(self, owner: Owner) -> None:
         super().__init__(nosigint=True, skip=["mopsus.*"])
-        if not sys.stdin.isatty():
+        self.stdout = cast(IO[str], Words(sys.stdout))
+        if not (sys.stdin.isatty() and self.stdout.isatty()):
             self.stdin, self.use_rawinput = cast(IO[str], Lines()), False
         self.prompt = "(mopsus) "
         self._owner = owner

@@ -19,7 +19,7 @@ from mopsus.interactive.python.adapter import PythonDebugger
 from mopsus.interactive.python.carry import pack, unpack
 from mopsus.interactive.python.deaths import expect_death
 from mopsus.interactive.python.escapes import Escapes
-from mopsus.interactive.python.prompt import Prompt
+from mopsus.interactive.python.prompt import Prompt, flush
 from mopsus.interactive.python.viewing import Viewing
 from mopsus.interactive.session import Session
 from mopsus.interactive.setup import Setup
@@ -172,7 +172,7 @@ class Run:
         where = self._debugger.where()
         self.write_outcome(Stop(reason, where.location, tuple(self._debugger.backtrace())))
         for stream in (sys.stdout, sys.stderr):
-            stream.flush()
+            flush(stream)
         self._exit(0)
 
     def let_go(self) -> None:
