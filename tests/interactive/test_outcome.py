@@ -45,6 +45,17 @@ def test_what_no_process_has_seen_is_unseen_whoever_looked_for_it():
     assert joined(parent, {7: Outcome()}).unseen == ()
 
 
+def test_what_one_process_has_lost_is_lost_whatever_another_has_seen():
+    """An event that was left out in a child was once forgotten, and the run was green."""
+    lost = Unseen("Queue", "pop", possible=False, reason="nobody can say whose it is", lost=True)
+    missing = Unseen("Queue", "pop", possible=False, reason="there is no function pop")
+    assert joined(Outcome(), {7: Outcome(unseen=(lost,))}).unseen == (lost,)
+    assert joined(Outcome(unseen=(lost,)), {7: Outcome()}).unseen == (lost,)
+    assert joined(Outcome(unseen=(lost,)), {7: Outcome(unseen=(lost,))}).unseen == (lost,)
+    assert joined(Outcome(unseen=(missing,)), {7: Outcome()}).unseen == ()  # the child has loaded what has it
+    assert joined(Outcome(), {7: Outcome(unseen=(missing,))}).unseen == ()
+
+
 def test_a_setup_survives():
     setup = Setup((Watched("q.prop", "s.scn", None, True),), ("./queue", "-x", "17"), batch=True, record="t.csv")
     assert Setup.from_json(setup.to_json()) == setup

@@ -83,7 +83,8 @@ def _unseen(data: dict[str, Any]) -> Unseen:
 
 
 def joined(program: Outcome, children: Mapping[int, Outcome]) -> Outcome:
-    """The outcome of a program with those of its children, by process."""
+    """The outcome of a program with those of its children, by process. What one of them has seen is seen, but what one
+    of them has lost is lost."""
     found = [program, *children.values()]
     verdicts = [*program.verdicts]
     for process, outcome in children.items():
@@ -93,7 +94,7 @@ def joined(program: Outcome, children: Mapping[int, Outcome]) -> Outcome:
     errors = [f"child process {process}: {each.error}" for process, each in children.items() if each.error is not None]
     unseen = set[Unseen].intersection(*({_unhinted(each) for each in outcome.unseen} for outcome in found))
     plain = {each for outcome in found for each in outcome.unseen if not each.hint}
-    elsewhere = {each for outcome in found for each in outcome.unseen if each.elsewhere}
+    lost = dict.fromkeys(each for outcome in found for each in outcome.unseen if each.elsewhere or each.lost)
     return replace(
         program,
         verdicts=tuple(verdicts),
@@ -101,8 +102,8 @@ def joined(program: Outcome, children: Mapping[int, Outcome]) -> Outcome:
         warnings=tuple(dict.fromkeys([*(text for each in found for text in each.warnings), *errors])),
         unseen=tuple(
             _unhinted(each) if _unhinted(each) in plain else each
-            for each in dict.fromkeys((*program.unseen, *elsewhere))
-            if each in elsewhere or _unhinted(each) in unseen
+            for each in dict.fromkeys((*program.unseen, *lost))
+            if each in lost or _unhinted(each) in unseen
         ),
         children=tuple(ends),
         faults=tuple(fault for each in found for fault in each.faults),

@@ -448,7 +448,8 @@ class Session(Voice):
                 if here and all(place in self._wrong for place in here):
                     yield Unseen(spec.name, event.name, possible=False, reason=self._wrong[here[0]], span=spec.span)
                 elif (why := watch.left_out.get(event.name)) is not None:
-                    yield Unseen(spec.name, event.name, possible=False, reason=f"{_LEFT_OUT}: {why}", span=spec.span)
+                    reason = f"{_LEFT_OUT}: {why}"
+                    yield Unseen(spec.name, event.name, possible=False, reason=reason, span=spec.span, lost=True)
                 elif not seen[event.name] and any(seen.values()):
                     hint = "" if event.name in watch.looked_for else _UNNEEDED
                     yield Unseen(spec.name, event.name, hint=hint, span=spec.span)

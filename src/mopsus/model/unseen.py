@@ -30,6 +30,8 @@ class Unseen:
     span: Span | None = None
     elsewhere: str = ""
     """Where events of the spec may have occurred that nobody looked at: `2 child processes`."""
+    lost: bool = False
+    """Did it occur, and was left out? Others may have been seen: they do not make up for it."""
 
     @property
     def message(self) -> str:
