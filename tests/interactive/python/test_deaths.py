@@ -22,6 +22,7 @@ def act(n):
     if n == 3: ctypes.string_at(0)
     if n == 4: sys.exit(7)
     if n == 5: raise KeyboardInterrupt
+    if n == 6: ctypes.CDLL(None)._exit(0)
 act(0)
 act(int(sys.argv[1]))
 """
@@ -47,6 +48,18 @@ def test_a_program_killed_by_a_signal_has_died_of_it_and_what_is_lost_is_said(tm
     assert done.violations == ["died of SIGTERM (terminated)"]
     assert done.status == 1
     assert any("the monitors died with the program" in str(each) for each in done.report["warnings"])
+
+
+def test_an_end_that_nobody_could_tell_of_is_no_good_news(tmp_path: Path) -> None:
+    """It was once a warning, and green, though nobody had judged the end of the program."""
+    prop = PROP.replace("transition { event never(n) success init }", "transition { event #end() success bad }")
+    prop += "state bad non-accepting\n"
+    assert debug(tmp_path, PROGRAM, prop, arguments=("0",)).violations == ["bad"]
+    done = debug(tmp_path, PROGRAM, prop, arguments=("6",))
+    assert (done.status, done.violations) == (2, [])
+    assert [each["refused"] for each in done.report["unseen"]] == [True]
+    assert "from its last verdict on was not seen" in done.report["unseen"][0]["message"]
+    assert debug(tmp_path, PROGRAM, prop, arguments=("6",), options=("--allow-silent",)).status == 0
 
 
 @pytest.mark.parametrize(("case", "status"), [("4", 7), ("5", -2)])

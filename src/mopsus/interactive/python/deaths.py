@@ -14,12 +14,15 @@ from pathlib import Path
 from mopsus.interactive.crash import Crash, cause_of
 from mopsus.interactive.debugger import Where
 from mopsus.interactive.outcome import Outcome, Stop
+from mopsus.model import Unseen
 from mopsus.model.text import short_path
 
 _FILE = "stack"
 _OURS = str(Path(__file__).parents[2])
 _THREAD = re.compile(r"^(?:Current thread|Stack) .*:$")
 _FRAME = re.compile(r'^  File "([^"]*)", line (\d+) in (.*)$')
+_UNTOLD = "the time from its last verdict on"
+_WHY_UNTOLD = "the process ended so that nothing in it could tell of that, as _exit in C does"
 _LOST = "the monitors died with the program: events since the last verdict are not counted, and open slices not told"
 
 
@@ -44,8 +47,15 @@ def with_death(outcome: Outcome, status: int, folder: str) -> Outcome:
     )
 
 
+def cut_off(outcome: Outcome, status: int) -> Outcome:
+    """The outcome of a program whose process ended in silence: that nothing was found is no good news."""
+    outcome = without_word(outcome, status)
+    untold = (Unseen(spec, possible=False, elsewhere=_UNTOLD, hint=_WHY_UNTOLD) for spec in outcome.stats)
+    return replace(outcome, unseen=(*outcome.unseen, *untold))
+
+
 def without_word(outcome: Outcome, status: int) -> Outcome:
-    """The outcome of a program whose process ended so that nothing in it could tell of it, as `_exit` in C does."""
+    """The outcome of a program whose process ended so that nothing in it could tell of it."""
     unseen = tuple(each for each in outcome.unseen if not each.possible)
     return replace(outcome, status=status, warnings=(*outcome.warnings, _LOST), unseen=unseen)
 

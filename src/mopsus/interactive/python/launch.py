@@ -22,7 +22,7 @@ from mopsus.interactive.backends import Backend, is_python
 from mopsus.interactive.crash import is_crash
 from mopsus.interactive.debugger import DebuggerError
 from mopsus.interactive.outcome import INTERRUPTION, Outcome, Stop
-from mopsus.interactive.python.deaths import with_death, without_word
+from mopsus.interactive.python.deaths import cut_off, with_death, without_word
 from mopsus.interactive.python.processes import copies, live
 from mopsus.interactive.setup import Setup
 from mopsus.stopping import STOPPING
@@ -71,7 +71,7 @@ def run(setup: Setup) -> Outcome:
             return outcome
         if is_crash(status):
             return with_death(outcome, status, folder)
-        return without_word(outcome, status) if outcome.status is None else replace(outcome, status=status)
+        return cut_off(outcome, status) if outcome.status is None else replace(outcome, status=status)
 
 
 @contextmanager
