@@ -306,7 +306,7 @@ def build(targets: list[Target], jobs: int) -> None:
     if not targets:
         return
     if not any(shutil.which(name) for name in COMPILERS):
-        raise FuzzError("clang is missing, which targets of the core need: apt-get install clang-14 libclang-rt-14-dev")
+        raise FuzzError("clang is missing, which targets of the core need: apt-get install clang libclang-rt-dev")
     done = subprocess.run(["tools/build-sanitized", str(jobs)], cwd=ROOT, check=False)
     if done.returncode:
         raise FuzzError("the targets of the core could not be built")

@@ -111,7 +111,7 @@ def test_what_cannot_be_run_is_said(driver, monkeypatch, capsys):
     told = capsys.readouterr().err
     for part in ("no target no_such_target", "`x` is no seed", "there is no atheris for fine_target", "left out: "):
         assert part in told
-    assert "apt-get install clang-14" in told
+    assert "apt-get install clang " in told
 
 
 def test_it_can_be_interrupted():
