@@ -16,11 +16,12 @@ MAKEFLAGS += --no-print-directory
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 VENV := .venv
 BIN := $(VENV)/bin
-OTHER_PYTHONS := 3.12 3.13
-FUZZ_SECONDS ?= $(if $(filter test-all,$(MAKECMDGOALS)),600,$(if $(filter test,$(MAKECMDGOALS)),1,60))
-FUZZ_SEED ?= $(if $(filter test-all,$(MAKECMDGOALS)),random,commit)
-# Tests that depend on the internals of the interpreter, so they run on every one that is installed.
-INTERPRETER_TESTS := tests/monitor tests/contracts tests/events/component/outline tests/interactive/python tests/interactive/dap/test_python_stops.py tests/interactive/dap/test_python_steps.py tests/interactive/dap/test_python_values.py $(wildcard tests/events/test_weave_*.py tests/events/component/test_component_*.py)
+EVERYTHING := $(filter test-all,$(MAKECMDGOALS))
+OTHER_PYTHONS := $(if $(EVERYTHING),3.12) 3.13
+FUZZ_SECONDS ?= $(if $(EVERYTHING),600,$(if $(filter test,$(MAKECMDGOALS)),1,60))
+FUZZ_SEED ?= $(if $(EVERYTHING),random,commit)
+# Where the tests that depend on the internals of the interpreter are. They run on every one of these Pythons that is installed.
+INTERPRETER_TESTS := tests/monitor tests/contracts tests/events tests/interactive/python tests/interactive/dap
 CORE_SOURCES := CMakeLists.txt $(shell find cpp -type f)
 
 say = @printf '\033[1m==\033[0m %s\n' "$(1)"
@@ -50,7 +51,7 @@ test-all: export MOPSUS_RANDOM := 1
 test-all: export MOPSUS_SHUFFLE := random
 test-all: export PYTEST_TIMEOUT := 7200
 test-all: export PYTEST_ADDOPTS := -o faulthandler_timeout=7500
-test-all: test ## the same with many more random cases, new ones each time, tests in a random order, and a built wheel
+test-all: test ## the same with all tests, many more random cases, new ones each time, a random order, another Python, and a built wheel
 
 fuzz: setup ## random and damaged inputs for whatever reads from outside, FUZZ_SECONDS for each target
 	$(call say,fuzzing on $(JOBS) processes)
@@ -82,15 +83,15 @@ core-test: $(VENV)/.installed $(VENV)/.system
 
 python-test: setup
 	$(call say,pytest on $(JOBS) processes)
-	@$(BIN)/python -m pytest -q -n $(JOBS)
+	@$(BIN)/python -m pytest -q -n $(JOBS)$(if $(EVERYTHING), -m '')
 
 other-pythons: $(VENV)/.installed
 	@for version in $(OTHER_PYTHONS); do \
 	    if [ "$$($(BIN)/python -c 'import sys; print("%d.%d" % sys.version_info[:2])')" = $$version ]; then continue; fi; \
 	    if ! tools/find-python $$version > /dev/null; then echo "   Python $$version is not installed: its run is left out"; continue; fi; \
 	    $(MAKE) -s .venv-$$version/.built; \
-	    printf '\033[1m==\033[0m pytest %s on Python %s\n' "$(INTERPRETER_TESTS)" $$version; \
-	    .venv-$$version/bin/python -m pytest -q -n $(JOBS) -p no:cacheprovider $(INTERPRETER_TESTS); \
+	    printf '\033[1m==\033[0m pytest on $(JOBS) processes, Python %s: what depends on the interpreter\n' $$version; \
+	    .venv-$$version/bin/python -m pytest -q -n $(JOBS) -p no:cacheprovider -m 'interpreter$(if $(EVERYTHING),, and not exhaustive)' $(INTERPRETER_TESTS); \
 	done
 
 docs: $(VENV)/.installed ## build the site into site/

@@ -16,10 +16,8 @@ BENCHMARKS = re.findall(
 PEERS = {"peers": ("reelay", "_nfer"), "mtl": ("reelay", "rtamt"), "programs": ("pyperf",)}
 
 
-SLOW = [pytest.param(name, marks=pytest.mark.slow) if name == "end_to_end" else name for name in BENCHMARKS]
-
-
-@pytest.mark.parametrize("name", SLOW)
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("name", BENCHMARKS)
 def test_a_benchmark_runs_and_stores_its_rows(name, tmp_path):
     if not all(map(importlib.util.find_spec, PEERS.get(name, ()))):
         pytest.skip("the other tools are not installed: make bench does that")

@@ -18,6 +18,8 @@ from mopsus.contracts.compiled import CompiledContracts
 from mopsus.logics import CompiledSpec, compile_spec
 from mopsus.spec import load_file
 
+pytestmark = pytest.mark.interpreter
+
 
 def compiled(path: Path) -> CompiledSpec:
     read = load_file(path)

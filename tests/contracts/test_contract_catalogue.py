@@ -46,6 +46,7 @@ def test_a_contract_is_written_in_canonical_form(contract):
     assert format_file(text) == text
 
 
+@pytest.mark.interpreter
 @pytest.mark.parametrize("group", [group for groups in GROUPS.values() for group in groups])
 def test_examples_give_exactly_what_they_say(group):
     done = subprocess.run(

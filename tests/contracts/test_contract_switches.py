@@ -10,6 +10,8 @@ from mopsus.contracts import Settings, Switches, read_settings
 from mopsus.contracts.switches import read_comments
 from mopsus.model import Severity, Verdict, WitnessEvent
 
+pytestmark = pytest.mark.interpreter
+
 KNOWN = ("UnsafeIter", "Other")
 
 

@@ -7,6 +7,8 @@ import pytest
 
 from mopsus.contracts.lock_order import LockOrder
 
+pytestmark = pytest.mark.interpreter
+
 
 class Locks:
     """A step of a thread is what it takes (`a`, `b`, `c`) or releases (`-a`)."""

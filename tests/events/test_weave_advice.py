@@ -24,6 +24,8 @@ import mopsus
 from mopsus import _core
 from mopsus.events.weave.joinpoints import From, Moment, Source, Tap
 
+pytestmark = pytest.mark.interpreter
+
 TARGET = Source(From.TARGET)
 RESULT = Source(From.RESULT)
 RAISED = Source(From.EXCEPTION)

@@ -10,6 +10,8 @@ import pytest
 import mopsus
 from mopsus import _core
 
+pytestmark = pytest.mark.interpreter
+
 SPEC = """\
 Doors(d: Door) {
     event open before(d) : call(Door.open) && target(d)

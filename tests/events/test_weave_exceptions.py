@@ -15,6 +15,8 @@ from events.woven import Recorder, program, recorded
 import mopsus
 from mopsus.events.weave import exceptions
 
+pytestmark = pytest.mark.interpreter
+
 __all__ = ["program", "recorded"]  # fixtures
 
 HEARD = sys.version_info >= (3, 12)

@@ -7,6 +7,8 @@ import pytest
 import mopsus
 from mopsus.spec import parse
 
+pytestmark = pytest.mark.interpreter
+
 
 class Box:
     def put(self, item, *, tag=None):

@@ -16,6 +16,8 @@ from events.woven import program, recorded
 
 import mopsus
 
+pytestmark = pytest.mark.interpreter
+
 __all__ = ["program", "recorded"]  # fixtures
 
 FAMILY = """

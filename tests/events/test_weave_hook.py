@@ -25,6 +25,8 @@ from mopsus.events.weave.cache import CodeCache
 from mopsus.events.weave.hook import Hook
 from mopsus.events.weave.joinpoints import From, Moment, Operation, Rewrite
 
+pytestmark = pytest.mark.interpreter
+
 
 class Weaving:
     """What a hook asks."""

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import importlib
 
+import pytest
 from events.woven import program  # noqa: F401 - a fixture
 
 import mopsus
 from mopsus.spec import parse
+
+pytestmark = pytest.mark.interpreter
 
 LOOPS = """
 def loops():

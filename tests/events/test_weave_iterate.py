@@ -16,6 +16,8 @@ import mopsus
 from mopsus._core import Site
 from mopsus.events.weave.joinpoints import From, Moment, Source, Tap
 
+pytestmark = pytest.mark.interpreter
+
 
 def loop(first: tuple[Tap, ...] = (), second: tuple[Tap, ...] = (), kind: str = "loop") -> Site:
     site = Site(kind)

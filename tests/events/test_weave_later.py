@@ -15,6 +15,8 @@ from mopsus.events.weave.weaver import Weaver
 from mopsus.monitor import Monitor
 from mopsus.spec import parse
 
+pytestmark = pytest.mark.interpreter
+
 SPEC = """
 Calls(x) {{
     event call before(x) : call({module}.work) && args(x)

@@ -9,6 +9,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.interpreter
+
 MODULES = ["generators", "yield_from", "coroutines", "asyncgen", "iter", "iterlen", "unpack", "with", "raise"]
 
 RUNNER = """

@@ -9,6 +9,8 @@ import mopsus
 from mopsus.model import Code
 from mopsus.spec.program import Dotted, imported_packages, rooted
 
+pytestmark = pytest.mark.interpreter
+
 LIBRARY = """
     class Pool:
         size = 0

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.interpreter
+
 HERE = Path(__file__).parent / "noticed"
 OBSERVER = HERE / "observer.py"
 WAYS = {

@@ -7,6 +7,8 @@ import importlib
 import pytest
 from events.woven import Recorder, program, recorded
 
+pytestmark = pytest.mark.interpreter
+
 __all__ = ["program", "recorded"]  # fixtures
 
 

@@ -10,6 +10,8 @@ from rewrite_support import Event, compare, everything, names, tap
 
 from mopsus.events.weave.joinpoints import From, Moment, Operation, Rewrite, Source
 
+pytestmark = pytest.mark.interpreter
+
 PROGRAMS = {
     "attributes": """
         class C:

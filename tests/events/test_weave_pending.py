@@ -17,6 +17,8 @@ from woven import program
 
 import mopsus
 
+pytestmark = pytest.mark.interpreter
+
 __all__ = ["program"]
 
 CASES = 120

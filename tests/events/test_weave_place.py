@@ -22,6 +22,8 @@ from mopsus import _core
 from mopsus.events.weave.joinpoints import Advised, From, Moment, Operation, Source, Tap
 from mopsus.events.weave.place import Placements
 
+pytestmark = pytest.mark.interpreter
+
 TARGET = Source(From.TARGET)
 FIRST = Source(From.ARGUMENT, 0)
 RESULT = Source(From.RESULT)

@@ -11,6 +11,8 @@ from events.woven import Recorder, program, recorded
 
 import mopsus
 
+pytestmark = pytest.mark.interpreter
+
 __all__ = ["program", "recorded"]  # fixtures
 
 POOL = """

@@ -10,6 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rewrite_support import compare
 
+pytestmark = pytest.mark.interpreter
+
 PRELUDE = """
 budget = 60
 def tick():

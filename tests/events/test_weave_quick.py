@@ -18,6 +18,8 @@ from woven import program
 
 import mopsus
 
+pytestmark = pytest.mark.interpreter
+
 __all__ = ["program"]
 
 LIST = """

@@ -12,6 +12,8 @@ from mopsus.events.weave.joinpoints import Operation
 from mopsus.events.weave.rewrite import Plan, rewrite
 from mopsus.events.weave.sites import Place
 
+pytestmark = pytest.mark.interpreter
+
 ITERATION = (Operation.ITER, Operation.NEXT)
 
 LOOPS = {

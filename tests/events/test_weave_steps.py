@@ -18,6 +18,8 @@ from rewrite_support import Event, compare, everything, names
 import mopsus
 from mopsus.events.weave.joinpoints import Operation
 
+pytestmark = pytest.mark.interpreter
+
 __all__ = ["program", "recorded"]  # fixtures
 
 LIST_ITERATOR = type(iter([]))

@@ -13,6 +13,8 @@ from events.woven import program, recorded
 
 import mopsus
 
+pytestmark = pytest.mark.interpreter
+
 __all__ = ["program", "recorded"]  # fixtures
 
 BROAD = """

@@ -9,6 +9,8 @@ import pytest
 import mopsus
 from mopsus.monitor.caught import is_caught
 
+pytestmark = pytest.mark.interpreter
+
 LIBRARY = """
 from contextlib import suppress
 

@@ -9,6 +9,8 @@ import pytest
 
 import mopsus
 
+pytestmark = pytest.mark.interpreter
+
 
 def spec_of(text: str) -> mopsus.Spec:
     (only,) = mopsus.parse(text).values()

@@ -10,6 +10,8 @@ import pytest
 import mopsus
 from mopsus.model import Verdict
 
+pytestmark = pytest.mark.interpreter
+
 NEXT = "It(i) {{ event hasnext(i)\n event next(i)\n {} }}"
 LOGICS = {
     "table": "fsm : start [ next -> unsafe, hasnext -> safe ] safe [ next -> start, hasnext -> safe ]\n"

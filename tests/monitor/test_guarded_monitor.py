@@ -13,6 +13,8 @@ import mopsus
 from mopsus.model import Acceptance, Change, Event
 from mopsus.model.guarded import State
 
+pytestmark = pytest.mark.interpreter
+
 GOOD, BAD = Acceptance.ACCEPTING, Acceptance.NON_ACCEPTING
 
 

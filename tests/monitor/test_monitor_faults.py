@@ -20,6 +20,8 @@ import mopsus
 from mopsus.model import Code, Event, Fault
 from mopsus.model.fault import MOST, Faults
 
+pytestmark = pytest.mark.interpreter
+
 CASES = int(os.environ.get("MOPSUS_CASES", "5000")) // 100
 
 

@@ -12,6 +12,8 @@ import pytest
 from mopsus.model import Event, Handler, Modifiers, Parameter, Property, Spec
 from mopsus.monitor import Monitor
 
+pytestmark = pytest.mark.interpreter
+
 THREADS = 4
 ROUNDS = 2000
 

@@ -13,6 +13,8 @@ import pytest
 from mopsus.model import Event, Handler, Parameter, Property, Spec
 from mopsus.monitor import Monitor
 
+pytestmark = pytest.mark.interpreter
+
 HAS_NEXT = Spec(
     "HasNext",
     (Parameter("i"),),

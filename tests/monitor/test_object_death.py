@@ -23,6 +23,8 @@ from mopsus.model import Event, Handler, Modifiers, ObjectRef, Parameter, Proper
 from mopsus.monitor import Monitor
 from mopsus.spec import parse
 
+pytestmark = pytest.mark.interpreter
+
 CASES = int(os.environ.get("MOPSUS_CASES", "5000"))
 """The scale of all random tests; a program with objects counts for 25 cases of the others."""
 

@@ -35,6 +35,8 @@ from mopsus.model.symbolic import (
 from mopsus.model.term import Atom, Pid, Reference, String
 from mopsus.monitor import Monitor, MonitorError
 
+pytestmark = pytest.mark.interpreter
+
 FORMULA = "[put(X)] is what is written here"
 
 

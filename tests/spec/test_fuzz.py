@@ -91,7 +91,6 @@ def test_mutated_examples():
     assert bad
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("share", range(SHARES))
 def test_mutated_examples_at_length(share):
     seed = random.randrange(10**9) if os.environ.get("MOPSUS_RANDOM") else 2 + share

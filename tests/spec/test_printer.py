@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from hypothesis import given, settings
 from strategies import specs
 
@@ -21,7 +20,6 @@ def test_parsing_what_was_printed_gives_the_spec_back(spec):
     assert format_file(text, logics=LOGICS) == text
 
 
-@pytest.mark.slow
 @settings(max_examples=400, deadline=None)
 @given(specs())
 def test_parsing_what_was_printed_gives_the_spec_back_at_length(spec):

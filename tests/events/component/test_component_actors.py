@@ -7,6 +7,8 @@ import pykka
 import pytest
 from events.component.component_support import heard
 
+pytestmark = pytest.mark.interpreter
+
 
 @pytest.fixture(autouse=True)
 def _quiet(caplog):

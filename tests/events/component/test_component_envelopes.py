@@ -11,6 +11,8 @@ from events.component.component_support import heard
 from mopsus.events.component import hooks
 from mopsus.events.component.occurrence import Kind
 
+pytestmark = pytest.mark.interpreter
+
 FORK = multiprocessing.get_context("fork")
 
 

@@ -12,6 +12,8 @@ from multiprocessing import get_context
 import pytest
 from events.component.component_support import heard, record
 
+pytestmark = pytest.mark.interpreter
+
 
 def work(x, y=1):
     return x + y

@@ -13,6 +13,8 @@ from mopsus.events.component.address import Mailbox, told
 from mopsus.events.component.identity import NOBODY, _paired, current, enter, new_pid, signature
 from mopsus.model.term import Pid
 
+pytestmark = pytest.mark.interpreter
+
 numbers = st.integers(0, 10**30)
 
 

@@ -18,6 +18,8 @@ from mopsus.events.component.inline import Inline
 from mopsus.events.component.occurrence import Function, Kind, Occurrence
 from mopsus.model.term import Atom, Pid
 
+pytestmark = pytest.mark.interpreter
+
 HERE = f"'{__name__}'"
 """This module as an atom."""
 

@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.interpreter
+
 PROGRAM = """
 {imports}
 import queue, threading

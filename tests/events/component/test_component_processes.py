@@ -11,6 +11,8 @@ from events.component.component_support import heard, record
 
 import mopsus
 
+pytestmark = pytest.mark.interpreter
+
 METHODS = ("fork", "spawn", "forkserver")
 
 SCRIPT = """

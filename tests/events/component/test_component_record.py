@@ -22,6 +22,8 @@ from mopsus.events.component.occurrence import Function, Kind, Occurrence
 from mopsus.events.component.record import Recorder
 from mopsus.model.term import Atom, Pid, Reference
 
+pytestmark = pytest.mark.interpreter
+
 Point = namedtuple("Point", "x y")
 
 

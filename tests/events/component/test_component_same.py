@@ -15,6 +15,8 @@ from mopsus.events.component.feed import make_feed
 from mopsus.events.component.log.text import parse_line
 from mopsus.events.component.record import Recorder
 
+pytestmark = pytest.mark.interpreter
+
 M = f"'{component_programs.MODULE}'"
 PROPERTIES = f"""
 % What was received is not sent on.

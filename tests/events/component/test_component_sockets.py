@@ -14,6 +14,8 @@ import mopsus
 from mopsus.events.component import codec
 from mopsus.events.component.codec import use_codec
 
+pytestmark = pytest.mark.interpreter
+
 
 @pytest.fixture
 def pair():

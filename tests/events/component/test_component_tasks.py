@@ -9,6 +9,8 @@ import traceback
 import pytest
 from events.component.component_support import heard
 
+pytestmark = pytest.mark.interpreter
+
 
 async def nothing(*args, **kwargs):
     pass

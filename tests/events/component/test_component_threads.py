@@ -9,6 +9,8 @@ import traceback
 import pytest
 from events.component.component_support import heard
 
+pytestmark = pytest.mark.interpreter
+
 
 @pytest.fixture(autouse=True)
 def _quiet(monkeypatch):

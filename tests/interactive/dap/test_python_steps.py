@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from interactive.dap.client import Client
 
+pytestmark = pytest.mark.interpreter
+
 CASES = 2 + int(os.environ.get("MOPSUS_CASES", "0")) // 10000
 STEPS = 40
 """Before a program is let go: each one is a request, a stop and a look at the stack."""

@@ -10,6 +10,8 @@ import pytest
 from interactive.dap.client import Client, Message, Refused
 from interactive.dap.python_programs import QUEUE, begun, go, line, value, watched, write
 
+pytestmark = pytest.mark.interpreter
+
 
 def test_breakpoints_have_conditions_counts_and_messages(tmp_path):
     text = "for i in range(10):\n    x = i * i\n    y = x\n\n\nprint(x)\nprint(y)\n"

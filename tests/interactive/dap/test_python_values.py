@@ -24,6 +24,8 @@ from mopsus.interactive.dap.python.variables import (
 from mopsus.interactive.dap.workbench import Inside
 from mopsus.interactive.debugger import DebuggerError
 
+pytestmark = pytest.mark.interpreter
+
 PLAIN = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary()
 KEYS = st.integers() | st.text() | st.tuples(st.integers(), st.text())
 VALUES = st.recursive(

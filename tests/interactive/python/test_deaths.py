@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from interactive.python.debugged import debug
 
+pytestmark = pytest.mark.interpreter
+
 PROP = "state init accepting { transition { event act(n) success init } transition { event never(n) success init } }\n"
 PROGRAM = """\
 import ctypes, os, signal, sys

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from interactive.python.debugged import debug
 
+pytestmark = pytest.mark.interpreter
+
 ONCE = """\
 state init accepting { transition { event act() success once } }
 state once accepting { transition { event act() success twice } }

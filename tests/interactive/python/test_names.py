@@ -12,6 +12,8 @@ from interactive.python.debugged import debug
 
 from mopsus.interactive.python.names import Names
 
+pytestmark = pytest.mark.interpreter
+
 IMPLEMENTATION = """\
 import dataclasses
 import functools

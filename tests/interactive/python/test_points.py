@@ -7,6 +7,8 @@ from interactive.python.logged import ARG1, ARG2, RESULT, call, name, plain, run
 
 from mopsus.model import Place, PlaceKind, Reading, ReadingKind
 
+pytestmark = pytest.mark.interpreter
+
 QUEUE = """\
 import sys
 

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from interactive.python.debugged import Debugged, debug
 
+pytestmark = pytest.mark.interpreter
+
 CASES = int(os.environ.get("MOPSUS_CASES", "6"))
 
 PROGRAM = """\

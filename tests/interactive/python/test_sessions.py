@@ -13,6 +13,8 @@ from ending import end_all
 from interactive.python.debugged import BOUND, debug
 from interactive.python.logged import plain
 
+pytestmark = pytest.mark.interpreter
+
 QUEUE = """\
 import sys
 

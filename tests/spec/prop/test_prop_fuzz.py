@@ -100,7 +100,6 @@ def test_damaged_formulas():
     assert run_mutations(1, 300, text, survives_in_spec) == {True, False}
 
 
-@pytest.mark.slow
 def test_damaged_properties_at_length():
     run_mutations(random.randrange(10**9) if os.environ.get("MOPSUS_RANDOM") else 2, CASES)
 

@@ -27,8 +27,8 @@ SMALL = {
         ("worker of a helper", True),
         ("worker of a helper", False),
         ("helper", True),
-        pytest.param("helper", False, marks=pytest.mark.slow),
-        pytest.param("chain", True, marks=pytest.mark.slow),
+        pytest.param("helper", False, marks=pytest.mark.exhaustive),
+        pytest.param("chain", True, marks=pytest.mark.exhaustive),
     ],
 )
 def test_every_order_of_small_systems(name, groups):

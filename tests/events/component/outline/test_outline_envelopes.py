@@ -126,6 +126,7 @@ def test_groups_of_threads_three_ways(spec, tmp_path_factory, way, makers):
     assert within == beside == log == (["rejection"] if wrong else [])
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 @given(way=ways(), makers=st.lists(st.sampled_from(FAR), min_size=COUNT, max_size=COUNT))
 def test_groups_that_cross_processes_beside_and_by_log(spec, tmp_path_factory, way, makers):

@@ -24,6 +24,8 @@ from events.component.outline.outline_support import (
 from mopsus import _core
 from mopsus.events.component.outline.session import Session, is_running
 
+pytestmark = pytest.mark.interpreter
+
 WORKERS = """
     import os, queue, sys, threading
 

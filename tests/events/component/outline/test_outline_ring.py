@@ -17,6 +17,8 @@ from mopsus.events.component.outline.collector import KILLED, Collector
 from mopsus.events.component.outline.session import Session
 from mopsus.model.term import Pid
 
+pytestmark = pytest.mark.interpreter
+
 WRITER = """
 import sys, threading
 from mopsus.events.component import hooks

@@ -22,6 +22,8 @@ from mopsus.events.component.outline.agent import Agent
 from mopsus.events.component.outline.session import Session
 from mopsus.events.component.record import Recorder
 
+pytestmark = pytest.mark.interpreter
+
 MOP = f"""
 Turns(p) {{
   event got(p) : recv(p, _) && runs({component_programs.MODULE}.act*)

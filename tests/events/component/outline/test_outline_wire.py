@@ -18,6 +18,8 @@ from mopsus.events.component.occurrence import Function
 from mopsus.events.component.outline.wire import Opaque
 from mopsus.model.term import Atom, Pid, Reference, String
 
+pytestmark = pytest.mark.interpreter
+
 texts = st.text(st.characters(), max_size=20)
 scalars = (
     st.none()
