@@ -75,7 +75,10 @@ def test_an_end_without_a_word_is_said(tmp_path: Path) -> None:
     done = run(tmp_path, "import ctypes; ctypes.CDLL(None)._exit(3)")
     assert done.report["program"]["status"] == 3
     assert "the monitors died with the program" in str(done.report["warnings"])
-    assert done.report["unseen"] == []
+    assert [each["message"] for each in done.report["unseen"]] == [
+        "spec watched: what happened in the time from its last verdict on was not seen"
+    ]
+    assert done.status == 2
 
 
 def test_an_exception_that_ends_a_thread_is_a_finding(tmp_path: Path) -> None:
