@@ -19,7 +19,7 @@ from mopsus.events.component.log import jsonl, text
 from mopsus.events.component.log.checking import check_logs
 from mopsus.model import Spec, Verdict
 from mopsus.monitor import Monitor
-from mopsus.monitor.monitor import OnVerdict
+from mopsus.monitor.listener import OnVerdict
 
 SUMS = """
 with calc:loop(_) monitor

@@ -146,7 +146,6 @@ def test_a_handler_that_resets_while_the_limit_is_reached():
 
 
 def test_a_callback_that_sends_events_beyond_the_limit():
-    monitor = Monitor(spec_of("R(x) { event a(x) event b(x) ere : a b @match }"), max_live=5)
     found: list[Verdict] = []
 
     def more(verdict):
@@ -154,7 +153,7 @@ def test_a_callback_that_sends_events_beyond_the_limit():
         for k in range(100, 120):
             monitor.emit("a", x=k)
 
-    monitor._on_verdict = more
+    monitor = Monitor(spec_of("R(x) { event a(x) event b(x) ere : a b @match }"), more, max_live=5)
     monitor.emit("a", x=1)
     monitor.emit("b", x=1)
     monitor.emit("b", x=1)

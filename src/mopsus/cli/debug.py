@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from mopsus.interactive.outcome import Outcome
     from mopsus.interactive.setup import Setup, Watched
     from mopsus.model import Diagnostic, MopsusError, Unseen
-    from mopsus.monitor.monitor import Stats
+    from mopsus.monitor.stats import Stats
     from mopsus.report.summary import Debugged
 
 CONTEXT = {"allow_interspersed_args": False}
@@ -295,7 +295,7 @@ class Session:
         from mopsus.interactive.debugger import DebuggerError
         from mopsus.interactive.outcome import INTERRUPTION
         from mopsus.model import Diagnostic
-        from mopsus.monitor.monitor import Stats
+        from mopsus.monitor.stats import Stats
 
         outcome = self.outcome
         self.unseen = outcome.unseen

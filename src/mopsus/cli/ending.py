@@ -5,7 +5,7 @@ from __future__ import annotations
 from mopsus.logics import CompiledSpec
 from mopsus.model import Verdict
 from mopsus.monitor import Monitor
-from mopsus.monitor.monitor import OnVerdict
+from mopsus.monitor.listener import OnVerdict
 from mopsus.verdict import Endings, presume
 from mopsus.verdict.ends import binding_key
 

@@ -23,7 +23,7 @@ from mopsus.stopping import SIGNALS, STOPPING
 if TYPE_CHECKING:
     from mopsus.events.weave.launch import Program
     from mopsus.model import Unseen, Verdict
-    from mopsus.monitor.monitor import Stats
+    from mopsus.monitor.stats import Stats
 
 
 @dataclass(slots=True)
@@ -193,7 +193,7 @@ def _warnings(last: LastWord) -> Iterator[Diagnostic]:
 
 def _add_up(counts: Sequence[Mapping[str, Mapping[str, Any]]]) -> dict[str, Stats]:
     """The statistics of each spec's monitors in all processes."""
-    from mopsus.monitor.monitor import Stats
+    from mopsus.monitor.stats import Stats
 
     def added(values: Sequence[Any]) -> Any:  # noqa: ANN401 - a number, or several by name
         if isinstance(values[0], Mapping):

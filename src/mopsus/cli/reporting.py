@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mopsus.logics import CompiledSpec
     from mopsus.model import Diagnostic, Machine, Silence, Spec, Unseen, Verdict
     from mopsus.monitor import Monitor
-    from mopsus.monitor.monitor import OnVerdict
+    from mopsus.monitor.listener import OnVerdict
     from mopsus.report import Options, Reporter
     from mopsus.report.reporter import Destination
     from mopsus.report.summary import Debugged, Heard

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from mopsus.logics import CompiledSpec
     from mopsus.model import Diagnostic, MopsusError, Unseen, Verdict
     from mopsus.monitor import Monitor
-    from mopsus.monitor.monitor import Stats
+    from mopsus.monitor.stats import Stats
 
 
 def run(

@@ -18,7 +18,7 @@ from mopsus.interactive.cells import CODE, KEEP, ROW, STOP, NoStepperError
 from mopsus.interactive.guarded import cells_of
 from mopsus.logics import CompiledSpec
 from mopsus.model import GuardedMachine, Machine, TableMachine
-from mopsus.monitor.monitor import Heeded
+from mopsus.monitor.listener import Heeded
 
 _MOST_CELLS = 1 << 16
 _MORE = "it needs more than tables with one parameter"

@@ -34,7 +34,7 @@ from mopsus.model import (
 from mopsus.model.guarded import INITIAL
 from mopsus.model.value import Scalar
 from mopsus.monitor import Checkpoint, Monitor
-from mopsus.monitor.monitor import TakeFault
+from mopsus.monitor.listener import TakeFault
 from mopsus.monitor.plan import make_plan
 
 if TYPE_CHECKING:

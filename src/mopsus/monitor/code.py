@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from mopsus.logics.reset import may_reset
 from mopsus.model import Code, Spec
 from mopsus.monitor.instance import Instance
 
@@ -16,6 +17,23 @@ Function: TypeAlias = "Callable[[Instance, tuple[Any, ...]], Any]"
 _SELF = "__MONITOR"
 _CALLS = {"__RESET": "reset", "__SKIP": "skip"}
 _NAMES = {"__LOC": "location", "__DEFAULT_MESSAGE": "default_message"}
+
+
+class CompiledCode:
+    """All Python of one spec."""
+
+    def __init__(self, spec: Spec) -> None:
+        codes = [each.code for prop in spec.properties for each in prop.handlers if each.code is not None]
+        self.resets = any(map(may_reset, codes))
+        compiler = Compiler(spec)
+        self.imported = compiler.namespace
+        self.initials = [(variable, compiler.expression(variable.initial)) for variable in spec.variables]
+        self.conditions = [compiler.expression(each.condition) if each.condition else None for each in spec.events]
+        self.actions = [compiler.statements(each.action) if each.action else None for each in spec.events]
+        self.handlers: list[dict[str, Function]] = [
+            {each.category: compiler.statements(each.code) for each in prop.handlers if each.code is not None}
+            for prop in spec.properties
+        ]
 
 
 class Compiler:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
-from typing import cast
+from collections.abc import Mapping, Sequence, Set
+from typing import Any, cast
 
 from mopsus import _core
-from mopsus.model import ObjectRef, TraceError, Value, WitnessEvent
+from mopsus.model import Event, ObjectRef, TraceError, Value, WitnessEvent
 
 _REPR_LIMIT = 80
 
@@ -37,6 +37,23 @@ def shown(value: object, state: str, serial: int) -> Value:
     except Exception as error:
         text = f"<repr failed: {type(error).__name__}>"
     return ObjectRef(type(value).__name__, serial, text if len(text) <= _REPR_LIMIT else text[: _REPR_LIMIT - 1] + "…")
+
+
+def shown_binding(
+    parameters: Sequence[str], values: tuple[Any, ...], states: str, serials: tuple[int, ...]
+) -> dict[str, Value]:
+    """The values of an instance by name."""
+    return {
+        parameter: shown(value, state, serial)
+        for parameter, value, state, serial in zip(parameters, values, states, serials, strict=True)
+        if state != "u"
+    }
+
+
+def witness_event(event: Event, stamp: _core.Stamp, binding: Mapping[str, Value]) -> WitnessEvent:
+    """An event of a slice with this binding."""
+    row, time, location = read_place(stamp)
+    return WitnessEvent(event.name, {name: binding[name] for name in event.parameters}, location, time, row)
 
 
 def bad_row(source: str, why: str, row: int, column: str, event: str, type_: str) -> TraceError:

@@ -13,7 +13,7 @@ from mopsus.model import Diagnostic
 
 if TYPE_CHECKING:
     from mopsus.logics import CompiledSpec
-    from mopsus.monitor.monitor import Stats
+    from mopsus.monitor.stats import Stats
 
 
 def stopped_early(compiled: CompiledSpec, stats: Stats) -> Diagnostic | None:

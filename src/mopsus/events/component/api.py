@@ -10,7 +10,7 @@ from mopsus.events.weave.api import Specs, weave
 if TYPE_CHECKING:
     from mopsus.events.component.codec import Codec
     from mopsus.events.component.hooks import Keep
-    from mopsus.monitor.monitor import OnVerdict
+    from mopsus.monitor.listener import OnVerdict
 
 
 class watch_components(weave):

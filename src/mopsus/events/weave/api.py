@@ -19,7 +19,8 @@ from mopsus.events.weave.weaver import WeaveError, Weaver, require_program_event
 from mopsus.logics import CompiledSpec
 from mopsus.model import Fault, Faults, Spec, Unseen, Verdict
 from mopsus.monitor import Monitor
-from mopsus.monitor.monitor import OnVerdict, Stats
+from mopsus.monitor.listener import OnVerdict
+from mopsus.monitor.stats import Stats
 from mopsus.spec import load
 
 if TYPE_CHECKING:
