@@ -4,14 +4,12 @@
 // functions of `interactive/python` that know what to do, and so is everything that comes while one of them works in
 // another thread, or while an event of another thread is being sent: they know how to wait. What their own thread does
 // meanwhile is nobody's.
-#define Py_BUILD_CORE 1  // the values of a frame lie where only the interpreter itself looks
+#define Py_BUILD_CORE 1  // see feeds.hpp
 #include "gate.hpp"
 
-#include <internal/pycore_frame.h>
 #include <structmember.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
@@ -23,144 +21,13 @@
 #include <string>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
-#include "carried.hpp"
+#include "feeds.hpp"
 #include "saved_error.hpp"
-#include "taps.hpp"
 
 namespace mopsus::python {
 
 namespace {
-
-constexpr std::size_t kMost = 16;  // values of all events of some code at one moment
-constexpr std::size_t kMostEvents = 64;
-constexpr int kResult = -1;
-
-enum class Done { Yes, Failed, No };  // No: somebody else must do it, and nothing has been done
-
-using Frame = _PyInterpreterFrame;
-
-// Where a value comes from: an argument or the result, attributes of it, and what it is converted to, if to anything.
-struct Source {
-    int argument = 0;
-    std::vector<Owned> attributes;
-    Owned type;
-    int shared = 0;  // do inner functions use the argument, too? Then a cell has it
-
-    bool is_result() const { return argument == kResult; }
-    Done take(const Frame* frame, Owned& taken) const {
-        PyObject* value = frame->localsplus[argument];
-        if (shared != 0 && value != nullptr && PyCell_Check(value)) value = PyCell_GET(value);
-        if (value == nullptr) return Done::No;
-        taken = Owned(Py_NewRef(value));
-        return refine(taken);
-    }
-    Done refine(Owned& value) const {
-        for (const Owned& name : attributes) {
-            value = Owned(PyObject_GetAttr(value.get(), name.get()));
-            if (!value) return failed();
-        }
-        if (!type || reinterpret_cast<PyObject*>(Py_TYPE(value.get())) == type.get()) return Done::Yes;
-        value = Owned(PyObject_CallOneArg(type.get(), value.get()));
-        return value ? Done::Yes : failed();
-    }
-
-private:
-    // Whoever does it instead finds the same error, and says so.
-    static Done failed() {
-        if (!PyErr_ExceptionMatches(PyExc_Exception)) return Done::Failed;
-        PyErr_Clear();
-        return Done::No;
-    }
-};
-
-// An event: whom to call, with what.
-struct Feed {
-    Owned emit;
-    Owned name;  // what whoever asked for it calls it
-    Owned remember;  // takes its values if a history has the event, and gives a number by which it knows them; may be null
-    std::vector<Source> sources;
-    PyMonitor* monitor = nullptr;  // if it is an event of one
-    std::uint32_t place = 0;       // where it comes from, as the monitor knows it; 0: the line that runs then
-    // By property, the states that need the event. Looked at if the monitor has several events at the same moment: what
-    // one of them makes needed waits for the next time.
-    std::vector<std::vector<bool>> needs;
-    bool chosen = false;
-
-    bool is_needed() const {
-        const std::vector<std::vector<bool>> occupied = monitor->core().engine().occupied();
-        for (std::size_t k = 0; k < std::min(occupied.size(), needs.size()); ++k)
-            for (std::size_t state = 0; state < std::min(occupied[k].size(), needs[k].size()); ++state)
-                if (occupied[k][state] && needs[k][state]) return true;
-        return occupied.empty();
-    }
-};
-
-struct Fed {
-    std::vector<Feed> before, after;
-};
-
-// A bit for each event that is to be sent; there is room for as many.
-std::uint64_t wanted_of(const std::vector<Feed>& feeds) {
-    std::uint64_t wanted = ~std::uint64_t{0};
-    for (std::size_t k = 0; k < feeds.size(); ++k)
-        if (feeds[k].chosen && !feeds[k].is_needed()) wanted &= ~(std::uint64_t{1} << k);
-    return wanted;
-}
-
-// The values of events, until they are sent.
-class Values {
-public:
-    Values() = default;
-    Values(Values&& other) noexcept : values_(other.values_), count_(std::exchange(other.count_, 0)) {}
-    Values& operator=(Values&&) = delete;
-    ~Values() {
-        for (std::size_t k = 0; k < count_; ++k) Py_XDECREF(values_[k]);
-    }
-    // All but results.
-    Done take(const std::vector<Feed>& feeds, const Frame* frame) {
-        for (const Feed& feed : feeds)
-            for (const Source& source : feed.sources) {
-                Owned value;
-                if (!source.is_result())
-                    if (const Done done = source.take(frame, value); done != Done::Yes) return done;
-                values_[count_++] = value.release();
-            }
-        return Done::Yes;
-    }
-    Done take_result(const std::vector<Feed>& feeds, PyObject* result) {
-        std::size_t at = 0;
-        for (const Feed& feed : feeds)
-            for (const Source& source : feed.sources) {
-                if (source.is_result()) {
-                    Owned value(Py_NewRef(result));
-                    if (const Done done = source.refine(value); done != Done::Yes) return done;
-                    Py_XSETREF(values_[at], value.release());
-                }
-                ++at;
-            }
-        return Done::Yes;
-    }
-    // False with an exception set if the program is to stop.
-    bool send(const std::vector<Feed>& feeds, double began) const;
-    // Pairs of a name and a tuple of values, None where the result will be.
-    Owned list(const std::vector<Feed>& feeds) const;
-    int traverse(visitproc visit, void* arg) const {
-        for (std::size_t k = 0; k < count_; ++k) Py_VISIT(values_[k]);
-        return 0;
-    }
-
-private:
-    std::array<PyObject*, kMost> values_;
-    std::size_t count_ = 0;
-};
-
-// A function that has not returned yet, and what was taken of it when it was entered.
-struct Call {
-    std::shared_ptr<const Fed> fed;
-    Values values;
-};
 
 // Threads that wait until no event of another thread is on its way. All but the waiting itself happens under the
 // interpreter's lock.
@@ -241,59 +108,6 @@ const Known& find(Gate* gate, PyObject* code) {
 
 // What is known changes.
 void forget_recent(Gate* gate) { std::fill(std::begin(gate->recent), std::end(gate->recent), Recent{}); }
-
-std::int64_t remember(const Feed& feed, PyObject* const* values) {
-    if (is_carrier(feed.remember.get())) return carry(feed.remember.get(), values, feed.sources.size());
-    const SavedError saved;
-    const Owned number(PyObject_Vectorcall(feed.remember.get(), values, feed.sources.size(), nullptr));
-    const long long found = number ? PyLong_AsLongLong(number.get()) : 0;
-    return PyErr_Occurred() == nullptr ? found : 0;
-}
-
-// False with an exception set if the program is to stop; errors are told, and change nothing.
-bool send(const Feed& feed, PyObject* const* values, double began) {
-    const auto call = [&] { return Owned(PyObject_Vectorcall(feed.emit.get(), values, feed.sources.size(), nullptr)); };
-    Owned done;
-    if (feed.monitor != nullptr) {
-        const PyMonitor::Numbers numbers = [&] { return remember(feed, values); };
-        const PyMonitor::From from(*feed.monitor, feed.place, feed.remember ? &numbers : nullptr, began);
-        done = call();
-    } else {
-        done = call();
-    }
-    if (done) return true;
-    if (!PyErr_ExceptionMatches(PyExc_Exception)) return false;
-    if (PyErr_ExceptionMatches(errors.closed))
-        PyErr_Clear();
-    else
-        PyErr_WriteUnraisable(feed.emit.get());
-    return true;
-}
-
-bool Values::send(const std::vector<Feed>& feeds, double began) const {
-    PyObject* const* at = values_.data();
-    std::uint64_t wanted = wanted_of(feeds);
-    for (const Feed& feed : feeds) {
-        if ((wanted & 1) != 0 && !python::send(feed, at, began)) return false;
-        wanted >>= 1;
-        at += feed.sources.size();
-    }
-    return true;
-}
-
-Owned Values::list(const std::vector<Feed>& feeds) const {
-    Owned found(PyList_New(0));
-    std::size_t at = 0;
-    for (const Feed& feed : feeds) {
-        Owned values(PyTuple_New(static_cast<Py_ssize_t>(feed.sources.size())));
-        if (!found || !values) return {};
-        for (std::size_t k = 0; k < feed.sources.size(); ++k, ++at)
-            PyTuple_SET_ITEM(values.get(), static_cast<Py_ssize_t>(k), Py_NewRef(values_[at] != nullptr ? values_[at] : Py_None));
-        const Owned pair(PyTuple_Pack(2, feed.name.get(), values.get()));
-        if (!pair || PyList_Append(found.get(), pair.get()) != 0) return {};
-    }
-    return found;
-}
 
 // Nobody has to wait any more for an event that wants the program to stop.
 void settled(Gate* gate) {
@@ -480,56 +294,6 @@ PyObject* uninstall(PyObject*, PyObject*) {
 
 // ---- which code ----
 
-// By property, a byte for each state: does it need the event?
-bool read_needs(Feed& feed, PyObject* given) {
-    for (Py_ssize_t k = 0; given != Py_None && k < PyTuple_GET_SIZE(given); ++k) {
-        char* states = nullptr;
-        Py_ssize_t count = 0;
-        if (PyBytes_AsStringAndSize(PyTuple_GET_ITEM(given, k), &states, &count) != 0) return false;
-        feed.needs.emplace_back(states, states + count);
-    }
-    return true;
-}
-
-// Of a monitor that has several events here, only those are sent that it needs at that moment.
-void choose(std::vector<Feed>& feeds) {
-    for (Feed& feed : feeds) {
-        const auto same = [&](const Feed& other) { return other.monitor == feed.monitor; };
-        feed.chosen = !feed.needs.empty() && feed.monitor != nullptr && std::count_if(feeds.begin(), feeds.end(), same) > 1;
-    }
-}
-
-bool read(std::vector<Feed>& feeds, PyObject* given) {
-    const Owned items(PySequence_Fast(given, "events are a sequence"));
-    if (!items) return false;
-    std::size_t count = 0;
-    for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(items.get()); ++k) {
-        PyObject *emit = nullptr, *sources = nullptr, *name = nullptr, *remember = nullptr, *needs = nullptr;
-        if (!PyArg_ParseTuple(PySequence_Fast_GET_ITEM(items.get(), k), "OO!OOO", &emit, &PyTuple_Type, &sources, &name, &remember, &needs))
-            return false;
-        Feed feed;
-        if (!read_needs(feed, needs)) return false;
-        if (remember != Py_None) feed.remember = Owned(Py_NewRef(remember));
-        feed.emit = Owned(Py_NewRef(emit));
-        feed.name = Owned(Py_NewRef(name));
-        feed.monitor = emission_of(emit).monitor;
-        for (Py_ssize_t n = 0; n < PyTuple_GET_SIZE(sources); ++n) {
-            PyObject *names = nullptr, *type = nullptr;
-            Source source;
-            if (!PyArg_ParseTuple(PyTuple_GET_ITEM(sources, n), "iO!Op", &source.argument, &PyTuple_Type, &names, &type, &source.shared)) return false;
-            for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(names); ++k) source.attributes.emplace_back(Py_NewRef(PyTuple_GET_ITEM(names, k)));
-            if (type != Py_None) source.type = Owned(Py_NewRef(type));
-            feed.sources.push_back(std::move(source));
-        }
-        count += feed.sources.size();
-        feeds.push_back(std::move(feed));
-    }
-    choose(feeds);
-    if (feeds.size() > kMostEvents) PyErr_Format(PyExc_ValueError, "some code has at most %zu events", kMostEvents);
-    if (count > kMost) PyErr_Format(PyExc_ValueError, "events of some code have at most %zu values", kMost);
-    return feeds.size() <= kMostEvents && count <= kMost;
-}
-
 // What is known of some code, to be changed.
 Known& known_of(Gate* gate, PyObject* code) {
     forget_recent(gate);
@@ -543,7 +307,7 @@ PyObject* feed(PyObject* object, PyObject* args) {
     PyObject *code = nullptr, *before = nullptr, *after = nullptr;
     if (!PyArg_ParseTuple(args, "OOO", &code, &before, &after)) return nullptr;
     auto fed = std::make_shared<Fed>();
-    if (!read(fed->before, before) || !read(fed->after, after)) return nullptr;
+    if (!read_feeds(fed->before, before) || !read_feeds(fed->after, after)) return nullptr;
     const auto* compiled = reinterpret_cast<PyCodeObject*>(code);
     const char* file = PyUnicode_AsUTF8(compiled->co_filename);
     if (file == nullptr) return nullptr;
@@ -622,9 +386,7 @@ int traverse(PyObject* object, visitproc visit, void* arg) {
     for (PyObject* function : {gate->started, gate->returned, gate->unwound, gate->traced, gate->settle}) Py_VISIT(function);
     for (const auto& [code, known] : gate->known)
         if (known.fed)
-            for (const auto* feeds : {&known.fed->before, &known.fed->after})
-                for (const Feed& each : *feeds)
-                    for (const Owned* one : {&each.emit, &each.remember}) Py_VISIT(one->get());
+            if (const int result = known.fed->traverse(visit, arg)) return result;
     for (const auto& [frame, call] : gate->calls)
         if (const int result = call.values.traverse(visit, arg)) return result;
     return 0;
