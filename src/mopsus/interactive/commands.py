@@ -175,7 +175,7 @@ def _hooks(session: Session, _: list[str]) -> None:
         session.tell("The program has ended.")
         return
     for watch in session.watches:
-        if (reason := session.why_told(watch)) is not None:
+        if (reason := session.feeding.why_told(watch)) is not None:
             session.tell(f"monitor #{watch.number} {watch.spec.name}: the program stops for each event: {reason}")
     for place, why in sorted(session.debugger.inside().items(), key=lambda item: (item[0].what, item[0].after)):
         how = "stepped inside of the program" if why is None else f"the program stops for each event: {why}"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def prepare(session: Session, setup: Setup) -> None:
     """Make the monitors that a set-up asks for. Errors in files are raised, each with its place."""
-    session.silent, session.allow_silent = setup.batch, setup.allow_silent
+    session.silent, session.sight.allow_silent = setup.batch, setup.allow_silent
     for each in setup.properties:
         load_property(session, each.file, each.functions, each.scenario, quiet=each.quiet or setup.batch)
     live = session.live

@@ -22,27 +22,23 @@ from mopsus.interactive import telling
 from mopsus.interactive.checkpoints import Checkpoints
 from mopsus.interactive.commands import Desk, run_command
 from mopsus.interactive.crash import Crash, cause_of, is_crash
-from mopsus.interactive.debugger import Debugger, Feed, PlaceError, Read, Where
-from mopsus.interactive.follow import Escaped
+from mopsus.interactive.debugger import Debugger, Read, Where
+from mopsus.interactive.feeding import MANY, Feeding
 from mopsus.interactive.interface import MonitorInterface
 from mopsus.interactive.live.live import Live
 from mopsus.interactive.outcome import INTERRUPTION, Outcome, Stop
 from mopsus.interactive.points import Points
 from mopsus.interactive.scenario.engine import Engine
 from mopsus.interactive.scenario.model import Scenario
+from mopsus.interactive.sight import Sight
 from mopsus.interactive.trace import Recorder
 from mopsus.interactive.voice import Voice
 from mopsus.interactive.watch import Move, Watch
-from mopsus.model import MopsusError, Place, PlaceKind, Reading, ReadingKind, Spec, Unavailable, Unseen, Verdict
+from mopsus.model import MopsusError, Place, PlaceKind, Reading, ReadingKind, Spec, Unavailable, Verdict
 from mopsus.model.limits import HISTORY
 from mopsus.spec import render
 
 END = Place(PlaceKind.END)
-_FOLLOW = "--follow-fork both watches each process, child the one that goes on, as a daemon does"
-_LEFT_OUT = "it happened, and nobody can say whose it is"
-_UNNEEDED = "no state that was reached needs it, so nobody looked for it"
-MANY = 10_000
-"""Events of a monitor that were told one by one, after which it is said how to make that faster."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +61,11 @@ class Session(Voice):
         """With `record`, the events of each monitor are written to that file."""
         super().__init__(debugger)
         self.history, self.allow_code = history, allow_code
-        self.allow_silent = False
-        """May a property be watched none of whose events can happen?"""
         self.watches: list[Watch] = []
         self.desk = Desk()
-        self.points = Points(debugger, self._refused)
+        self.sight = Sight(self, self.watches)
+        self.points = Points(debugger, self.sight.refused)
+        self.feeding = Feeding(self, self.points, self.watches, self.instrument)
         self.checkpoints = Checkpoints(self)
         self.verdicts: list[Verdict] = []
         self.started = False
@@ -80,14 +76,10 @@ class Session(Voice):
         self.waiting: list[Waiting] = []
         self.returns = 0
         """How often a checkpoint was restored."""
-        self.escaped = Escaped()
-        """The processes that were let go."""
         self._record = record
         self._numbers = 0
         self._status: int | None = None
         self._error: str | None = None
-        self._wrong: dict[Place, str] = {}
-        """Places that are not there, and why."""
         self._time = 0.0
         self._suspended: str | None = None
         self._stop: Stop | None = None
@@ -195,7 +187,7 @@ class Session(Voice):
         if self._told:  # otherwise another place at this very instruction has just stopped the program
             self._suspended = None
         self._arrive(place, read)
-        self.feed()
+        self.feeding.update()
         if self._later:
             self._passing = True
             self.debugger.stop_soon()
@@ -205,7 +197,7 @@ class Session(Voice):
         """The developer wants the program to go on. True: it must not."""
         self._suspended = None
         self._settle()
-        self.feed()
+        self.feeding.update()
         self._tell_stop()
         if self._suspended is None:
             self.live.goes_on()
@@ -218,7 +210,7 @@ class Session(Voice):
         self._work_off()
         if ours and self._suspended is None:
             self._settle()
-        self.feed()
+        self.feeding.update()
         if ours and self._suspended is None:
             self.debugger.go_on()
         self._tell_stop()
@@ -228,7 +220,7 @@ class Session(Voice):
         stay stopped, because of a monitor that can see nothing."""
         self._suspended = None
         for watch in self.watches:
-            self._check_places(watch)
+            self._look_at(watch)
         return self._suspended is not None
 
     def dying(self, cause: str, *, keep: bool, detail: str = "") -> None:
@@ -250,7 +242,7 @@ class Session(Voice):
         if is_crash(status) and self.crash is None:  # nobody saw it die
             self._crashed(Crash.seen(cause_of(-status), Where(None, None, None, self._time), (), self.watches))
         self._status, self.over = status, True
-        self._look_for_missed()
+        self.sight.look_for_missed()
         self.waiting.clear()
         self._later.clear()
         self._suspended = None
@@ -330,28 +322,6 @@ class Session(Voice):
         later, self._suspended, self._told, self.faults = course
         self._later, self._passing = deque(later), passing
 
-    def feed(self) -> None:
-        """Let the debugger send the events of those monitors by itself that need nothing else, if it can."""
-        for watch in self.watches:
-            if watch.fed:
-                watch.fed_in_vain = self.debugger.fed_in_vain(watch.places)
-        changed = [watch for watch in self.watches if watch.fed != self._can_be_fed(watch)]
-        for watch in changed:
-            watch.be_fed(not watch.fed)
-        if changed:
-            self.instrument()
-            self.points.feed(self._feeds, [place for watch in changed for place in watch.places])
-
-    def why_told(self, watch: Watch) -> str | None:
-        """Why each event of a monitor is told; None if the debugger may send them by itself."""
-        if (why := watch.why_not_fed) is not None:
-            return why
-        if self.debugger.can_feed(lambda: watch.stepped):
-            return None
-        if watch.stepped is None:
-            return watch.why_not_stepped
-        return "the debugger sends no events by itself"
-
     def instrument(self) -> None:
         """Set the points that the monitors need now, and no others."""
         for watch in self.watches:
@@ -367,8 +337,8 @@ class Session(Voice):
             stop=None if self.over and self.crash is None else self._stop or stop,
             error=self._error,
             faults=tuple(self.faults),
-            warnings=(*self.warnings, *self.escaped.warnings()),
-            unseen=tuple(self._unseen()),
+            warnings=(*self.warnings, *self.sight.escaped.warnings()),
+            unseen=tuple(self.sight.unseen()) if self.started else (),
         )
 
     def bequeath(self) -> list[object]:
@@ -392,7 +362,7 @@ class Session(Voice):
         with self._busy():
             for watch in watches:
                 watch.attend()
-                self._check_places(watch)
+                self._look_at(watch)
                 if watch.scenario is not None:
                     watch.scenario.begin()
                 if not watch.quiet:
@@ -400,66 +370,15 @@ class Session(Voice):
             self.instrument()
             for watch in watches:
                 self._react(watch, [watch.initial_move()])
-        self.feed()
+        self.feeding.update()
         self._work_off()
         self._tell_stop()
         return self._suspended is not None
 
-    def _check_places(self, watch: Watch) -> None:
-        places = [place for place, _ in watch.offers()]
-        wrong = {
-            place: text for place in places if place.kind is not PlaceKind.END and (text := self.debugger.known(place))
-        }
-        for place, text in wrong.items():
-            if self._wrong.get(place) != text:
-                self.tell(f"warning: {watch.spec.name}: {text}")
-        for place in places:
-            self._wrong.pop(place, None)
-        self._wrong |= wrong
-        if wrong and len(wrong) == len(places) and not self.allow_silent:
-            why = next(iter(wrong.values()))
-            self._error = f"no event of {watch.spec.name} can happen in this program: {why}"
-            self.suspend(self._error)
-
-    def _look_for_missed(self) -> None:
-        """The program has ended: what did it never have, and what may it have done unseen?"""
-        for watch in self.watches:
-            seen = watch.stats()["seen"]
-            for place, arrivals in watch.arrivals.items():
-                if place in self._wrong or any(seen[each.event] for each in arrivals):
-                    continue
-                if (why := self.debugger.missed(place)) is not None:
-                    self._wrong[place] = why
-                    continue
-                event = next((each.event for each in arrivals if each.event in watch.looked_for), None)
-                if event is not None and (why := self.debugger.doubt(place)) is not None:
-                    self.warn(f"{watch.spec.name}: event {event} never happened, as far as can be seen: {why}")
-
-    def _unseen(self) -> Iterator[Unseen]:
-        """What monitors have not seen, and what they could not see."""
-        for watch in self.watches if self.started else ():
-            spec, seen = watch.spec, watch.stats()["seen"]
-            places: dict[str, list[Place]] = {}
-            for place, arrivals in watch.arrivals.items():
-                for each in arrivals:
-                    places.setdefault(each.event, []).append(place)
-            for event in spec.events:
-                here = places.get(event.name, [])
-                if here and all(place in self._wrong for place in here):
-                    yield Unseen(spec.name, event.name, possible=False, reason=self._wrong[here[0]], span=spec.span)
-                elif (why := watch.left_out.get(event.name)) is not None:
-                    reason = f"{_LEFT_OUT}: {why}"
-                    yield Unseen(spec.name, event.name, possible=False, reason=reason, span=spec.span, lost=True)
-                elif not seen[event.name] and any(seen.values()):
-                    hint = "" if event.name in watch.looked_for else _UNNEEDED
-                    yield Unseen(spec.name, event.name, hint=hint, span=spec.span)
-            if not any(seen.values()):
-                yield Unseen(spec.name, span=spec.span)
-            if elsewhere := self.escaped.said():
-                hint = _FOLLOW if self.debugger.follows_forks else ""
-                yield Unseen(spec.name, elsewhere=elsewhere, hint=hint, span=spec.span)
-            if self.debugger.blinded:
-                yield Unseen(spec.name, possible=False, elsewhere=self.debugger.blinded, span=spec.span)
+    def _look_at(self, watch: Watch) -> None:
+        if (why := self.sight.check(watch)) is not None:
+            self._error = why
+            self.suspend(why)
 
     def _arrive(self, place: Place, read: Read, scenarios_done: bool = False) -> None:
         with self._attending():
@@ -492,7 +411,7 @@ class Session(Voice):
                 watch.recorder.write(arrival.event, values, where)
             watch.deliver(arrival, values, where)
             if watch.told == MANY:
-                self._advise(watch, place)
+                self.feeding.advise(watch, place)
             touched.setdefault(watch, []).extend(moves := watch.take_moves())
             watch.interface.applied(arrival.event, moves)
             self.live.happened(watch, arrival.event, values, where, moves)
@@ -504,13 +423,6 @@ class Session(Voice):
         if self._suspended is None or place == END:
             self._tell_said()
         self.live.glance()
-
-    def _advise(self, watch: Watch, place: Place) -> None:
-        if not self.debugger.can_feed(lambda: watch.stepped):
-            return
-        why = self.why_told(watch) or self.debugger.inside().get(place) or "others are told of them, too"
-        advice = "" if watch.quiet else "; `,quiet` behind the file of the property lets the program step them inside"
-        self.warn(f"{watch.spec.name}: {MANY:,} events have been told one by one, because {why}{advice}")
 
     def _answer(self, watch: Watch, moves: Sequence[Move]) -> None:
         """A monitor has got its events."""
@@ -611,23 +523,3 @@ class Session(Voice):
             if self._suspended is None:
                 self._tell_said()
             self.live.glance()
-
-    def _can_be_fed(self, watch: Watch) -> bool:
-        return watch.why_not_fed is None and self.debugger.can_feed(lambda: watch.stepped)
-
-    def _feeds(self, place: Place) -> list[Feed]:
-        """The events at a place, if there is nothing else to it."""
-        here = [watch for watch in self.watches if place in watch.places]
-        others = (watch.scenario for watch in self.watches if watch.scenario is not None)
-        if any(not watch.fed or (place in watch.crowded and not self._chooses(watch)) for watch in here) or any(
-            point.place == place for scenario in others for point in scenario.points
-        ):
-            return []
-        return [each for watch in here for each in watch.feeds(place)]
-
-    def _chooses(self, watch: Watch) -> bool:
-        return self.debugger.feeds_choices and watch.needs_by_state
-
-    def _refused(self, place: Place, error: PlaceError) -> None:
-        if place not in self._wrong:  # otherwise it was told at the start
-            self.warn(telling.error_text(error))

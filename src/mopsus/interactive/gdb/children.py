@@ -40,7 +40,7 @@ class Children:
         self._vfork = catchpoint("vfork", self._started)
 
     def _forked(self) -> bool:
-        escaped = self._session.escaped
+        escaped = self._session.sight.escaped
         child = self._process(self._fork)
         if self._folder is not None and child is not None:
             self._hand_over(child, Path(self._folder))
@@ -53,7 +53,7 @@ class Children:
 
     def _started(self) -> bool:
         gdb.execute("set follow-fork-mode parent")
-        self._session.escaped.started += 1
+        self._session.sight.escaped.started += 1
         return False
 
     def _lead(self) -> None:

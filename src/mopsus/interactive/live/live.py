@@ -62,7 +62,7 @@ class Live:
         self.attend(view)
         for watch in self._session.watches:
             watch.told_first = _FIRST
-        self._session.later(self._session.feed)
+        self._session.later(self._session.feeding.update)
         return address
 
     def close(self) -> None:
@@ -89,7 +89,7 @@ class Live:
         if watch.told_first:
             watch.told_first -= 1
             if not watch.told_first:
-                self._session.later(self._session.feed)
+                self._session.later(self._session.feeding.update)
 
     def glance(self) -> None:
         """The program runs, and something has changed."""

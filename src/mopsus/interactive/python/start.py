@@ -66,7 +66,7 @@ class Run:
         self._session = Session(self._debugger, history=setup.history, allow_code=setup.allow_code, record=setup.record)
         self._viewing = Viewing(self._session, self._debugger, has_prompt=self._editor is None and not setup.batch)
         self._debugger.drive(self, self)
-        self._escapes = Escapes(self._session.escaped, self._program_acts, self.write_outcome)
+        self._escapes = Escapes(self._session.sight.escaped, self._program_acts, self.write_outcome)
 
     def run(self) -> int:
         """The program, from its beginning to its end; its status."""
@@ -124,7 +124,7 @@ class Run:
 
     def ended(self, status: int | None) -> None:
         self._viewing.program_runs = False
-        self._session.escaped.became = ""  # or it would not have come here
+        self._session.sight.escaped.became = ""  # or it would not have come here
         self._session.ended(status)
         self.write_outcome()
 
@@ -188,7 +188,7 @@ class Run:
         """Where whoever started this looks for it."""
         if self._setup.outcome is not None:
             outcome = self._session.outcome(stop)
-            if self._session.escaped.became:  # which leaves no word behind
+            if self._session.sight.escaped.became:  # which leaves no word behind
                 outcome = replace(outcome, status=0)
             if error is not None:
                 outcome = replace(outcome, error=error)
