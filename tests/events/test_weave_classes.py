@@ -8,6 +8,8 @@ import pytest
 from events.pool import POOL
 from events.woven import Recorder, program, recorded
 
+pytestmark = pytest.mark.interpreter
+
 __all__ = ["program", "recorded"]  # fixtures
 
 

@@ -30,3 +30,10 @@ def test_what_only_test_all_runs_is_listed():
     page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     listed = re.findall(r"^\| `([\w/.]+\.py)` \| `(\w+)` \|", page, re.MULTILINE)
     assert {f"{file}: {test}" for file, test in listed} == marked("exhaustive")
+
+
+def test_what_is_woven_or_debugged_in_python_runs_on_other_interpreters():
+    places = ("events/test_weave_*.py", "interactive/python/test_*.py")
+    files = {str(path.relative_to(ROOT / "tests")) for each in places for path in (ROOT / "tests").glob(each)}
+    assert files
+    assert files - marked("interpreter") == set()
