@@ -207,7 +207,9 @@ nb::dict stats(PyMonitor& self) {
     result["collected"] = counts.collected;
     result["alive"] = counts.alive();
     result["most"] = counts.most;
-    result["fallen"] = counts.fallen;
+    nb::list fallen;
+    for (std::size_t k = 0; k < core.seen.size(); ++k) fallen.append(k < counts.fallen.size() ? counts.fallen[k] : 0);
+    result["fallen"] = fallen;
     result["bytes"] = core.bytes();
     std::size_t obligations = 0;
     core.each_engine([&](Engine& engine) { obligations = std::max(obligations, engine.largest()); });

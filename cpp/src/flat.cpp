@@ -98,7 +98,7 @@ void FlatEngine::note(Slot slot, EventId event, Word before, const Stamp& stamp)
     if (done_[slot]) return;
     report(slot, 0, event, before, stamp);
     if (any_alive(slot)) return;
-    counts_.fallen += falls(&before, at(slot), event) ? 1 : 0;
+    count_fall(&before, at(slot), event);
     retire(slot);
 }
 
@@ -145,7 +145,7 @@ void FlatEngine::step(EventId event, const Slot* slots, Origin& origin) {
     if (notable) {
         for (unsigned k = 0; k < properties_.size(); ++k) report(slot, k, event, before[k], stamp);
         if (!any_alive(slot)) {
-            counts_.fallen += falls(before, at(slot), event) ? 1 : 0;
+            count_fall(before, at(slot), event);
             retire(slot);
         }
     }
@@ -211,7 +211,7 @@ void FlatEngine::transfer(Archive& archive) {
     }
     for (const Slot slot : slots)  // what is dead is forgotten at once
         if (domains_[0]->dead(slot)) throw BadSnapshot("an instance in the snapshot is of a dead value");
-    transfer_counts(archive, counts_, alive);
+    transfer_counts(archive, counts_, alive, program_.events.size());
 }
 
 }  // namespace mopsus

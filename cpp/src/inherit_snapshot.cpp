@@ -56,7 +56,7 @@ void InheritEngine::transfer(Archive& archive) {
             domains_[p]->release(slot);
             if (unused(p, slot)) domains_[p]->recycle(slot);
         }
-    transfer_counts(archive, counts_, alive);
+    transfer_counts(archive, counts_, alive, program_.events.size());
 }
 
 // A snapshot from elsewhere may say anything.

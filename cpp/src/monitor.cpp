@@ -36,10 +36,8 @@ void Monitor::end_thread(const Key& thread) {
     const Slot slot = threads_->find(thread);
     if (slot == kNil) return;
     auto& engine = threads_engines_[slot - 1];
-    past_.created += engine->counts().created;
-    past_.collected += engine->counts().created;  // with the thread, all of its instances end
-    past_.most = std::max(past_.most, engine->counts().most);
-    past_.fallen += engine->counts().fallen;
+    past_.add(engine->counts());
+    past_.collected = past_.created;  // with the thread, all of its instances end
     for (Remap& remap : remaps_)
         if (remap.engine == engine.get()) remap = {};
     engine.reset();
@@ -70,12 +68,7 @@ std::uint32_t Monitor::location(std::string_view text, bool is_source) {
 
 Counts Monitor::counts() {
     Counts sum = past_;
-    each_engine([&](Engine& engine) {
-        sum.created += engine.counts().created;
-        sum.collected += engine.counts().collected;
-        sum.most = std::max(sum.most, engine.counts().most);
-        sum.fallen += engine.counts().fallen;
-    });
+    each_engine([&](Engine& engine) { sum.add(engine.counts()); });
     return sum;
 }
 
@@ -107,7 +100,7 @@ void Monitor::transfer(Archive& archive) {
     for (std::uint64_t& count : seen) archive.field(count, 0, kMostCounted);
     archive.field(ignored, 0, kMostCounted);
     archive.field(bad_rows, 0, kMostCounted);
-    transfer_counts(archive, past_, 0);
+    transfer_counts(archive, past_, 0, program_.events.size());
 }
 
 void Monitor::restore(Archive& archive) {

@@ -448,7 +448,7 @@ void SlicingEngine::conclude(unsigned k, Id id, EventId event, const Word* befor
         }
     }
     if (alive_now(k, id)) return;
-    counts_.fallen += falls(before, at + kind.states, event) ? 1 : 0;
+    count_fall(before, at + kind.states, event);
     turn.doomed.emplace_back(k, id);
 }
 

@@ -138,7 +138,7 @@ void SlicingEngine::transfer(Archive& archive) {
     for (unsigned p = 0; archive.reading() && p < program_.parameters; ++p)
         for (const Slot slot : slots[p])
             if (domains_[p]->dead(slot)) mourn(p, slot);
-    transfer_counts(archive, counts_, alive);
+    transfer_counts(archive, counts_, alive, program_.events.size());
 }
 
 // Of a dead value only what instances need is still there, and they know of its death.

@@ -34,6 +34,7 @@ Table::Table(const TableMachine& machine, std::size_t events)
         return std::find(set.begin(), set.end(), item) != set.end();
     };
     for (std::uint32_t state = 0; state < machine.states; ++state) {
+        reported_.push_back(!machine.categories[state].empty());
         for (std::uint32_t event = 0; event < events_; ++event) {
             const std::size_t at = static_cast<std::size_t>(state) * events_ + event;
             const std::uint32_t to = machine.next[at];

@@ -93,10 +93,15 @@ inline std::uint64_t transfer_user(Archive& archive, Listener& listener, std::ui
 constexpr std::uint64_t kMostCounted = 1ULL << 62;
 
 // `alive` is how many instances there are.
-inline void transfer_counts(Archive& archive, Counts& counts, std::uint64_t alive) {
+inline void transfer_counts(Archive& archive, Counts& counts, std::uint64_t alive, std::size_t events) {
     archive.field(counts.created, alive, kMostCounted);
     archive.field(counts.collected, 0, counts.created);
-    archive.field(counts.fallen, 0, counts.collected);
+    counts.fallen.resize(events, 0);
+    std::uint64_t left = counts.collected;
+    for (std::uint64_t& fallen : counts.fallen) {
+        archive.field(fallen, 0, left);
+        left -= fallen;
+    }
     archive.field(counts.most, counts.alive(), counts.created);
     if (archive.reading() && counts.alive() != alive) throw BadSnapshot("the instances in the snapshot are not as many as it says");
 }

@@ -341,6 +341,12 @@ def test_a_spec_that_sees_nothing_is_told(project, run):
     run("--mopsus-strict", status=4).stdout.fnmatch_lines(["error?SEEN-002?*", "*not seen: Doors"])
 
 
+def test_a_pattern_that_mostly_stopped_early_is_told(project, run):
+    project.makefile(".mop", doors=DOORS.replace("(open close)* open open", "open close open open"))
+    warning = "warning?VERDICT-001?: spec Doors: in 3 of its 4 slices `open` came where the pattern has no room for it*"
+    run(status=0).stdout.fnmatch_lines([warning, "no violations in 8 events*"])
+
+
 def test_an_event_that_cannot_occur_fails_the_run(project, run):
     project.makefile(".mop", doors=DOORS.replace("}", "    event paint before() : call(json.dumpss)\n}", 1))
     project.makefile(".ini", pytest="[pytest]\n")

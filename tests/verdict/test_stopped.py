@@ -20,7 +20,8 @@ def said_of(formula, *slices, head="S(u)"):
         for user, events in enumerate(slices):
             for event in events.split():
                 monitor.row(event, {"u": user})
-        found = stopped_early(compiled, monitor.stats())
+        stats = monitor.stats()
+    found = stopped_early(compiled.spec, compiled.machines, stats.created, stats.fallen)
     return found and found.message
 
 
@@ -29,8 +30,8 @@ def said_of(formula, *slices, head="S(u)"):
 )
 def test_the_first_event_that_does_not_fit_ends_a_pattern(logic):
     relogin, fine = "login page logout login page logout page", "login page logout"
-    assert "in 2 of its 3 slices" in said_of(logic, relogin, relogin, fine)
-    assert "in its only slice" in said_of(logic, relogin)
+    assert "in 2 of its 3 slices `login` came where" in said_of(logic, relogin, relogin, fine)
+    assert "in its only slice `login` came" in said_of(logic, relogin)
     assert said_of(logic, relogin, fine) is None
 
 
@@ -50,5 +51,37 @@ def test_slices_of_several_values_count_alike():
         for number in range(3):
             monitor.row("make", {"a": number, "b": -number})
             monitor.row("end", {"a": number})
-        assert monitor.stats().fallen == 3
-        assert stopped_early(compiled, monitor.stats()) is not None
+        stats = monitor.stats()
+        assert stats.fallen == {"end": 3}
+        assert stopped_early(compiled.spec, compiled.machines, stats.created, stats.fallen) is not None
+
+
+def test_what_is_there_to_end_a_slice_is_no_surprise():
+    kept = "F(f) { event open(f)\n event write(f)\n event close(f)\n event exit(f)\n ere : open write* exit }"
+    over = "event over before(f) : endObject(f)"
+    given_up = f"F(f) {{ event made(f)\n event closed(f)\n {over}\n ere : (made closed+)* made over }}"
+    for text, slice in (kept, "open write close exit"), (given_up, "made closed over"):
+        compiled = compile_spec(parse_file(text, "s.mop", logics=LOGICS).specs["F"])
+        with Monitor(compiled) as monitor:
+            for number in range(3):
+                for event in slice.split():
+                    monitor.emit(event, f=number)
+            stats = monitor.stats()
+        assert sum(stats.fallen.values()) == 3
+        assert stopped_early(compiled.spec, compiled.machines, stats.created, stats.fallen) is None
+
+
+def test_a_slice_that_has_just_matched_was_not_stopped():
+    assert said_of("ere : login page", "login page page page") is None
+
+
+def test_counts_go_on_after_a_snapshot():
+    compiled = compile_spec(parse_file(f"S(u) {{\n {EVENTS} ere : login logout\n}}", "s.mop", logics=LOGICS).specs["S"])
+    with Monitor(compiled) as monitor:
+        for user in (1, 2):
+            monitor.row("login", {"u": user})
+            monitor.row("page", {"u": user})
+        kept = monitor.snapshot()
+    with Monitor(compiled) as monitor:
+        monitor.restore(kept)
+        assert monitor.stats().fallen == {"page": 2}

@@ -97,11 +97,23 @@ struct Counts {
     std::uint64_t created = 0;
     std::uint64_t collected = 0;
     std::uint64_t most = 0;  // alive at a time
-    std::uint64_t fallen = 0;  // that an event without a report left with nothing to report
+    std::vector<std::uint64_t> fallen;  // by event: that it left, without a report, with nothing to report
     std::uint64_t alive() const { return created - collected; }
     void create() {
         ++created;
         most = std::max(most, alive());
+    }
+    void fall(EventId event) {
+        if (fallen.size() <= event) fallen.resize(event + 1, 0);
+        ++fallen[event];
+    }
+    // Those of an engine whose instances are none of these.
+    void add(const Counts& others) {
+        created += others.created;
+        collected += others.collected;
+        most = std::max(most, others.most);
+        if (fallen.size() < others.fallen.size()) fallen.resize(others.fallen.size(), 0);
+        for (std::size_t k = 0; k < others.fallen.size(); ++k) fallen[k] += others.fallen[k];
     }
 };
 
@@ -208,11 +220,15 @@ protected:
         return over;
     }
 
-    // Has an event that is not reported taken an instance from `before` to where nothing can be reported any more?
-    bool falls(const Word* before, const Word* words, EventId event) const {
-        for (std::size_t k = 0; k < properties_.size(); ++k)
-            if (!properties_[k].outcome(before[k], event).categories.empty() || properties_[k].alive(words[k], 0)) return false;
-        return !properties_.empty();
+    // Counts an instance that an event without a report has taken from `before` to where nothing can be reported any
+    // more, unless what it had just reported was what it was for.
+    void count_fall(const Word* before, const Word* words, EventId event) {
+        for (std::size_t k = 0; k < properties_.size(); ++k) {
+            const Property& property = properties_[k];
+            if (!property.outcome(before[k], event).categories.empty() || property.alive(words[k], 0)) return;
+            if (const Table* table = property.table(); table != nullptr && table->reported(before[k])) return;
+        }
+        if (!properties_.empty()) counts_.fall(event);
     }
 
     std::vector<Standing> standings(const Word* words) const {

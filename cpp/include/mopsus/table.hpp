@@ -39,6 +39,8 @@ public:
 
     // What the step from `row` by `event` reports.
     const Outcome& outcome(Row row, EventId event) const { return outcomes_[outcome_of_[row + event]]; }
+    // Is an instance here because of a report, or has it stayed where one is due?
+    bool reported(Row row) const { return reported_[row / events_]; }
     bool alive(Row row, Mask dead) const { return any_free_of(alive_[row / events_], dead); }
     Row after_report(Row row) const { return after_report_.empty() ? initial_ : after_report_[row / events_]; }
     bool keeps_others() const { return !after_report_.empty(); }
@@ -50,6 +52,7 @@ private:
     std::vector<std::uint32_t> outcome_of_;
     std::vector<Outcome> outcomes_;
     std::vector<std::vector<Mask>> alive_;
+    std::vector<bool> reported_;
     std::vector<Row> after_report_;
 };
 

@@ -198,8 +198,10 @@ class Reporting:
         from mopsus.verdict.stopped import stopped_early
 
         for name in self._asked:
-            if name in result.stats and (found := stopped_early(self._compiled[name], result.stats[name])) is not None:
-                yield found
+            if (stats := result.stats.get(name)) is not None:
+                compiled = self._compiled[name]
+                if (found := stopped_early(compiled.spec, compiled.machines, stats.created, stats.fallen)) is not None:
+                    yield found
 
     def finish(
         self,

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         compile_property,
         compile_spec,
         formula_categories,
+        mentioned_events,
         property_categories,
     )
     from mopsus.logics.logic import FormulaError, Logic, LogicError, Request, Turn
@@ -43,6 +44,7 @@ __all__ = [
     "formula_categories",
     "load_logic",
     "logic_names",
+    "mentioned_events",
     "property_categories",
 ]
 
@@ -51,7 +53,8 @@ if not TYPE_CHECKING:  # a type checker must see the names above, and no others
         __name__,
         {
             "compile": (
-                "CompiledSpec compile_formula compile_property compile_spec formula_categories property_categories"
+                "CompiledSpec compile_formula compile_property compile_spec formula_categories mentioned_events "
+                "property_categories"
             ),
             "logic": "FormulaError Logic LogicError Request Turn",
             "machines.compare": "distinguish",

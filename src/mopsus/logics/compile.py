@@ -132,6 +132,12 @@ def property_categories(spec: Spec, prop: Property, source: Source | None = None
     return categories & {"match"} if spec.modifiers.suffix else categories
 
 
+def mentioned_events(spec: Spec) -> frozenset[str]:
+    """The events that some formula of a spec speaks of; `LogicError` if one cannot be read."""
+    parsed = [_parse(spec, prop, Places(None), None) for prop in spec.properties]
+    return frozenset[str]().union(*(logic.events(formula) for logic, formula, _ in parsed))
+
+
 def _events_of(logic: str, text: str, file: str) -> tuple[str, ...]:
     """The events that a formula is over by itself."""
     alphabet = load_logic(logic).alphabet
@@ -206,9 +212,9 @@ def _compile(spec: Spec, prop: Property, places: Places, asked: _Asked, source: 
         if source is not None:
             request = replace(request, fields=None)  # a formula on its own says itself what events carry
         machine = logic.compile(formula, request)
-        if request.every and _says_once(machine):
+        if request.every and (reason := _no_every(machine)):
             raise LogicError(
-                f"'every' is not for '{prop.logic}', which reports a final verdict once",
+                f"'every' is not for '{prop.logic}', which {reason}",
                 hint="write the property in a logic such as ere, fsm, ltl or ptltl, or drop the modifier",
                 code="LOGIC-025",
             )
@@ -219,13 +225,20 @@ def _compile(spec: Spec, prop: Property, places: Places, asked: _Asked, source: 
     return _Compiled(prop, logic, formula, machine, source)
 
 
-def _says_once(machine: Machine) -> bool:
-    """Are there final verdicts that the machine cannot report again?"""
-    from mopsus.model import StackMachine, TableMachine, TimedMachine
+def _no_every(machine: Machine) -> str:
+    """Why the machine cannot report what holds at every event; nothing if it can.
 
+    Verdicts of formulas about the past that are no tables are reported at every event anyhow.
+    """
+    from mopsus.model import CaretMachine, GuardedMachine, StackMachine, TableMachine, TimedMachine
+
+    if isinstance(machine, GuardedMachine):
+        return "reports a state whenever a transition leads to it, and at no other event"
     if isinstance(machine, StackMachine):
-        return "fail" in machine.goal and not machine.lazy
-    return not isinstance(machine, TableMachine | TimedMachine)
+        again = machine.lazy or "fail" not in machine.goal
+    else:
+        again = isinstance(machine, TableMachine | TimedMachine | CaretMachine)
+    return "" if again else "reports a final verdict once"
 
 
 def _alphabet(spec: Spec) -> tuple[str, ...]:
@@ -325,6 +338,8 @@ def _unused_events(spec: Spec, compiled: list[_Compiled], places: Places) -> lis
     for event in spec.events:
         if event.name in used or event.action is not None:
             continue
+        if spec.properties and spec.modifiers.suffix:
+            continue  # it says that nothing comes between: `next next` means that no hasnext did
         line = places.line(event.span)
         if not joining or len(event.parameters) < 2:
             message = f"event '{event.name}' is used in no property and has no action"

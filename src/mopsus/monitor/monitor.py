@@ -185,7 +185,7 @@ class Monitor:
             created=core["created"],
             alive=core["alive"],
             most=core["most"],
-            fallen=core["fallen"],
+            fallen={name: number for name, number in zip(seen, core["fallen"], strict=True) if number},
             collected=core["collected"],
             verdicts=count_verdicts(core, self._plan, self._restored),
             bad_rows=core["bad_rows"],

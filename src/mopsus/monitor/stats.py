@@ -24,8 +24,8 @@ class Stats:
     """Instances created; those that can still report; those that cannot, and were dropped."""
     most: int = 0
     """Instances that there were at a time, at the most; under `perthread`, in one thread."""
-    fallen: int = 0
-    """Of the collected: those that an event without a report took to where nothing can be reported any more."""
+    fallen: Mapping[str, int] = field(default_factory=dict)
+    """Of the collected, by event: those that it took, without a report, to where nothing can be reported any more."""
     verdicts: Mapping[str, int] = field(default_factory=dict)
     """By category."""
     bad_rows: int = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -25,6 +25,7 @@ from mopsus.testing.owners import NOBODY
 from mopsus.testing.watch import KEY, Watch
 from mopsus.testing.wire import Seen, unpack
 from mopsus.verdict import Group, GroupKey, Groups
+from mopsus.verdict.stopped import stopped_early
 from mopsus.verdict.wire import unpack_fault
 
 TESTS_SHOWN = 3
@@ -92,6 +93,7 @@ class Findings:
         """Tests that have failed, or were expected to."""
         self._interrupted = False
         self._counts: dict[str, Counter[str]] = {}
+        self._fallen: dict[str, Counter[str]] = {}
         self._faults = Faults()
         self._unseen: dict[tuple[str, str | None], Unseen] | None = None
         """The events that occurred in no process that ran tests."""
@@ -169,6 +171,8 @@ class Findings:
         self._add(NOBODY, unpack(data["seen"]))
         for name, counts in data["counts"].items():
             self._counts.setdefault(name, Counter()).update(counts)
+        for name, counts in data["fallen"].items():
+            self._fallen.setdefault(name, Counter()).update(counts)
         for fault in data["faults"]:
             self._faults.add(unpack_fault(fault))
         unseen = {(each.spec, each.event): each for each in msgspec.convert(data["unseen"], list[Unseen])}
@@ -205,7 +209,7 @@ class Findings:
                 events=sum(counts["events"] for counts in self._counts.values()),
                 specs={name: dict(counts) for name, counts in self._counts.items() if name},
             ),
-            warnings=(*self._watch.warnings, *self._warnings),
+            warnings=(*self._watch.warnings, *self._warnings, *self._stopped()),
             unseen=tuple(by_spec((self._unseen or {}).values(), known.values())),
             silence=self._silence,
             suppressed=self._suppressed,
@@ -214,6 +218,15 @@ class Findings:
             started=self._started,
             interrupted=self._interrupted,
         )
+
+    def _stopped(self) -> Iterator[Diagnostic]:
+        """What there is to say of patterns in files that have mostly stopped before they could match."""
+        for name in sorted(self._watch.known.own & self._fallen.keys()):
+            spec = self._options.specs[name]
+            machines = [self._options.machines[name, prop.name] for prop in spec.properties]
+            found = stopped_early(spec, machines, self._counts[name]["created"], self._fallen[name])
+            if found is not None:
+                yield found
 
     def _write_files(self, summary: Summary) -> None:
         for output, render in self._files:

@@ -141,6 +141,7 @@ class _Woven:
             *compiled.values(), contracts=contracts, on_verdict=lambda verdict: self._on_verdict(verdict)
         )
         self._program.part = part
+        self.fallen: Counts = {}
         self._program.start()
         self._leave_test_modules = weave_test_modules(config)
         order = Order([str(path.absolute()) for path in paths], HISTORY, contracts=contracts)
@@ -168,9 +169,11 @@ class _Woven:
         _core.before_exit(None)
         self._leave_test_modules()
         self._children.__exit__(None, None, None)
+        all_stats = self._program.stop()
+        self.fallen = {name: stats.fallen for name, stats in all_stats.items()}
         counts = {
             name: {"events": stats.events, "created": stats.created, "faults": stats.faults}
-            for name, stats in self._program.stop().items()
+            for name, stats in all_stats.items()
         }
         return counts | ({"": {"events": self._events_elsewhere}} if self._events_elsewhere else {})
 

@@ -48,6 +48,10 @@ class Weaver(Protocol):
     def faults(self) -> Iterable[Fault]:
         """Errors in the code of specs so far."""
 
+    @property
+    def fallen(self) -> Counts:
+        """By spec, how many slices each event took to where nothing can be reported; once it is stopped."""
+
     def stop(self) -> Counts:
         """Take everything back that was woven; gives what was counted."""
 
@@ -94,6 +98,7 @@ class Watch:
     def end(self) -> dict[str, Any]:
         """Stop, if that has not been done, and give what belongs to no report, as plain data."""
         counts: Counts = {}
+        fallen: Counts = {}
         faults: list[dict[str, Any]] = []
         unseen: list[Unseen] = []
         if self._weaver is not None:
@@ -101,7 +106,7 @@ class Watch:
             gc.collect()
             self._gather()
             weaver, self._weaver = self._weaver, None
-            counts = weaver.stop()
+            counts, fallen = weaver.stop(), weaver.fallen
             faults = [pack_fault(replace(fault, row=None)) for fault in weaver.faults]  # a number of a test is no row
             unseen = weaver.unseen()
             self._expectations.stop()
@@ -109,6 +114,7 @@ class Watch:
         return {
             "seen": pack(self._take()),
             "counts": {name: dict(each) for name, each in counts.items()},
+            "fallen": {name: dict(each) for name, each in fallen.items()},
             "faults": faults,
             "unseen": [msgspec.to_builtins(each) for each in unseen],
             "suppressed": self._switches.suppressed.total(),

@@ -7,25 +7,45 @@ to be looked for anywhere in them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
 
-from mopsus.model import Diagnostic
+from mopsus.logics import mentioned_events
+from mopsus.model import Diagnostic, Machine, Spec
+from mopsus.model.text import listing
+from mopsus.spec.program import is_end
 
-if TYPE_CHECKING:
-    from mopsus.logics import CompiledSpec
-    from mopsus.monitor.stats import Stats
+NAMED = 3
+"""How many kinds of events are named."""
 
 
-def stopped_early(compiled: CompiledSpec, stats: Stats) -> Diagnostic | None:
-    """A warning if most slices of a pattern met an event that it has no room for; None if all is well."""
-    spec = compiled.spec
-    reports_ends = any("match" not in machine.goal or "fail" in machine.goal for machine in compiled.machines)
-    if not compiled.machines or reports_ends or spec.modifiers.suffix or 2 * stats.fallen <= stats.created:
+def stopped_early(
+    spec: Spec, machines: Iterable[Machine], created: int, fallen: Mapping[str, int]
+) -> Diagnostic | None:
+    """A warning if most slices of a pattern met an event that it has no room for; None if all is well.
+
+    `created` is how many slices there were, `fallen` how many of them each event ended so. Events that are there to
+    end a slice do not count: the end of an object or of the program, which nothing follows, and what no formula
+    mentions, which is said when the spec is read.
+    """
+    goals = [machine.goal for machine in machines]
+    if not goals or any("match" not in goal or "fail" in goal for goal in goals) or spec.modifiers.suffix:
         return None
-    slices = "its only slice" if stats.created == 1 else f"{stats.fallen:,} of its {stats.created:,} slices"
+    if 2 * sum(fallen.values()) <= created:
+        return None
+    mentioned = mentioned_events(spec)
+    surprises = {
+        event.name: fallen[event.name]
+        for event in spec.events
+        if fallen.get(event.name) and event.name in mentioned and not is_end(event.pointcut)
+    }
+    total = sum(surprises.values())
+    if 2 * total <= created:
+        return None
+    slices = "its only slice" if created == 1 else f"{total:,} of its {created:,} slices"
+    names = listing(sorted(surprises, key=lambda name: -surprises[name])[:NAMED])
     return Diagnostic(
         "VERDICT-001",
-        f"spec {spec.name}: in {slices} an event came that the pattern has no room for, and all after it was ignored",
+        f"spec {spec.name}: in {slices} {names} came where the pattern has no room for it; all after that was ignored",
         spec.span,
         "add the modifier `suffix` if a match may begin at any event, or make room for the event; `@fail` says where",
         warning=True,
