@@ -10,7 +10,7 @@ from mopsus.logics.reset import may_reset
 from mopsus.model import Code, Event, Handler, Property, Severity, Spec
 from mopsus.spec import parse_file, render_all
 
-LOGICS = ("fsm", "ere", "cfg", "lr_lazy")
+LOGICS = ("fsm", "ere", "cfg", "lr_lazy", "ptcaret", "efsm")
 
 
 def spec_of(body, head="S(i)"):
@@ -185,6 +185,7 @@ def test_no_warnings_about_a_sound_spec():
 
 def test_unused_event_is_warned_of():
     assert warnings("    ere : open open") == [("LOGIC-020", 3)]
+    assert warnings("    ere : open open", "suffix S(i)") == []  # nothing may come between
     assert warnings("    ere : open\n    ere : close") == []
     assert warnings("    fsm : s [ open -> t ] t [ default s ]") == []
     file = parse_file("S(i) {\n event a(i)\n event b(i) { print(i) }\n ere : a a\n}\n", "s.mop", logics=LOGICS)
@@ -206,6 +207,10 @@ def test_every_is_for_logics_that_can_report_again():
     assert only.code == "LOGIC-025"
     compile_body("    cfg : S -> open S close | epsilon\n    @match { pass }", "every S(i)")
     compile_body("    lr_lazy : S -> open S close | epsilon\n    @fail { pass }", "every S(i)")
+    compile_body("    ptcaret : [*] open", "every S(i)")  # reports at every event anyhow
+    (only,) = faults("    efsm : state init { transition { event open success init } }", "every S(i)")
+    assert only.code == "LOGIC-025"
+    assert "whenever a transition leads to it" in only.message
 
 
 def test_under_suffix_every_event_begins_an_instance_if_it_may_add_values():

@@ -211,7 +211,7 @@ def test_every_single_change_of_a_small_snapshot() -> None:
 def test_a_value_is_of_one_class_and_all_that_instances_bind_have_one() -> None:
     rows: list[Row] = [("a", {"m": 1}, None), ("b", {"m": 1, "i": "x"}, None), ("b", {"m": 3.5, "i": 2}, None)]
     data = snapshot_of(CONNECTED, rows, 0)
-    counts = 4 + 3 + 2 + 4  # in the end: of instances, events, other rows, instances of threads
+    counts = 6 + 3 + 2 + 6  # in the end: of instances, events, other rows, instances of threads
     classes = data["items"][:-counts]
     # Of each of the four values: its node, the one that stands for its class, and whether it is buried.
     assert classes[-12:-9:3] == [1]
