@@ -98,6 +98,25 @@ def test_what_has_begun_need_not_have_begun_once_more():
     assert explain(verdict(["opened", "lost"]), replace(short, creation=frozenset(["opened"]))).remarks == ()
 
 
+def test_what_goes_on_with_the_pattern_or_satisfies_the_formula_is_the_way_out():
+    table = [[1, 4, 4, 4], [4, 2, 4, 4], [4, 2, 0, 3], [4, 4, 4, 4], [4, 4, 4, 4]]
+    lost = machine(["begin", "write", "commit", "close"], table, [[], [], [], ["match"], []])
+    told = explain(verdict(["begin", "write", "close"]), replace(lost, creation=frozenset(["begin"])))
+    assert told.remarks == ("In state `s2`, `commit` would have avoided `match`.",)
+    # In a formula, that nothing can go wrong any more is no end of a pattern.
+    until = machine(
+        ["make", "configure", "run"], [[0, 1, 2], [1, 1, 1], [2, 2, 2]], [[], ["validation"], ["violation"]]
+    )
+    until = replace(until, truth={"violation": False, "validation": True})
+    told = explain(replace(verdict(["run"]), category="violation"), until)
+    assert told.remarks == ("In state `s0`, `configure` would have avoided `violation`.",)
+
+
+def test_before_the_first_event_there_was_no_verdict():
+    page = machine(["login", "logout", "page"], [[1, 0, 0], [1, 0, 1]], [["match"], []])
+    assert explain(verdict(["page"]), page).remarks == ("In state `s0`, `login` would have avoided `match`.",)
+
+
 def test_without_a_machine_only_events():
     told = explain(verdict(["next", "next"]))
     assert [step.state for step in told.steps] == [None, None]

@@ -81,7 +81,8 @@ def explain(
     )
     if verdict.severity is not Severity.NOTE and len(layers[-2]) == 1:
         ends = [event.name for event in spec.events if is_end(event.pointcut)] if spec is not None else []
-        remarks += _alternatives(finite, min(layers[-2]), witness[-1].event, verdict.category, ends)
+        known = len(witness) > 1  # or it may be the first event of its slice
+        remarks += _alternatives(finite, min(layers[-2]), witness[-1].event, verdict.category, ends, known=known)
     return Explanation(message, steps, source, tuple(remarks))
 
 
@@ -164,15 +165,17 @@ def _runs(machine: TableMachine, word: Sequence[int], start: set[int], category:
     return layers if layers[0] else []
 
 
-def _alternatives(machine: TableMachine, state: int, event: str, category: str, ends: Collection[str]) -> list[str]:
+def _alternatives(
+    machine: TableMachine, state: int, event: str, category: str, ends: Collection[str], *, known: bool
+) -> list[str]:
     """What could have come before the last event, so that it would not have given the category.
 
     That something else might have come instead is no advice: not to use a closed file avoids everything. Nor is it one
-    that a program might have ended, or that what has begun might have begun once more, where a pattern has no room for
-    that.
+    that a program might have ended, or that something might have come for which a pattern has no room. `known`: there
+    was an event before the last one.
     """
     reached = printable(category)
-    if category in machine.categories[state]:
+    if category in machine.categories[state] and (known or state != machine.initial):
         return [f"Already `{reached}` before this `{printable(event)}`."]
     if len(machine.alphabet) == 1:
         return []  # nothing else could have come
@@ -184,17 +187,18 @@ def _alternatives(machine: TableMachine, state: int, event: str, category: str, 
     where = f"In state `{printable(machine.names[state])}`"
     if not others:
         return [f"{where} every event gives `{reached}`."]
-    if len(others) == len(machine.alphabet) - 1 and len(others) > 1:
-        return [f"{where} only `{printable(event)}` gives `{reached}`."]
     last = machine.alphabet.index(event)
     avoiding = []
     for letter, name in enumerate(machine.alphabet):
         after = machine.table[state][letter]
-        begins = name in machine.creation and not _can_reach(machine, after, category)
         helps = name in others and category not in machine.categories[machine.table[after][last]]
-        if helps and name not in ends and not begins:
+        if helps and name not in ends and (machine.truth or _can_reach(machine, after, category)):
             avoiding.append(name)
-    return [f"{where}, {listing(avoiding)} would have avoided `{reached}`."] if avoiding else []
+    if avoiding:
+        return [f"{where}, {listing(avoiding)} would have avoided `{reached}`."]
+    if len(others) == len(machine.alphabet) - 1 and len(others) > 1:
+        return [f"{where} only `{printable(event)}` gives `{reached}`."]
+    return []
 
 
 def _can_reach(machine: TableMachine, state: int, category: str) -> bool:
