@@ -218,6 +218,16 @@ def test_under_suffix_every_event_begins_an_instance_if_it_may_add_values():
     assert compile_spec(file.specs["S"]).machines[0].creation == {"c", "e"}
 
 
+@pytest.mark.parametrize("formula", ["ere : make use* end use", "cfg : S -> make U end use, U -> U use | epsilon"])
+def test_under_suffix_what_adds_no_values_begins_nothing(formula):
+    # `end` and `use` alone would give an instance for each pair of values.
+    events = "event make(c, i)\n event end(c) ACTION\n event use(i)"
+    for action, creation in (("", {"make"}), ("{ n += 1 }", {"make", "end"})):
+        text = f"suffix S(c, i) {{ var n = 0\n {events.replace('ACTION', action)}\n {formula} }}"
+        file = parse_file(text, "s.mop", logics=LOGICS)
+        assert compile_spec(file.specs["S"]).machines[0].creation == creation
+
+
 @pytest.mark.parametrize("formula", ["a^3000", "b b^2^54^5^54", "b b^5^54^5^5"])
 def test_matches_that_may_begin_anywhere_are_bounded(formula):
     with pytest.raises(LogicError, match="under 'suffix' too many matches can be under way at a time"):

@@ -262,7 +262,20 @@ def _request(spec: Spec, prop: Property, usual_goal: frozenset[str]) -> Request:
         values={event.name: event.names for event in spec.events},
         imports=spec.imports,
         alike=tuple(frozenset(events) for events in alike.values()),
+        beyond=_beyond(spec),
     )
+
+
+def _beyond(spec: Spec) -> dict[str, frozenset[str]]:
+    """By event, the events that bind a parameter which it does not bind, or have an action that may remember them."""
+    return {
+        event.name: frozenset(
+            other.name
+            for other in spec.events
+            if not set(other.parameters) <= set(event.parameters) or other.action is not None
+        )
+        for event in spec.events
+    }
 
 
 def _restart(prop: Property) -> frozenset[str]:

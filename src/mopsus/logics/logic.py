@@ -53,6 +53,8 @@ class Request:
     alike: tuple[frozenset[str], ...] = ()
     """Groups of events that the asker does not tell apart within an event set of an analysis.
     Used only when the exact sets are too many: each set then has all events of a group or none."""
+    beyond: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """By event, the events that concern something which it does not, or do something: their slice may be another."""
     at_end: bool = False
     """Someone will ask what to presume of a trace that ends undecided: machines say so of each state, if they can."""
     allow_unmonitorable: bool = False
@@ -68,15 +70,16 @@ class Request:
     first_match: bool = False
     """Of several clauses of a conjunction that an event fits, only the first goes on, in logics with such clauses."""
 
-    @property
-    def begins_anywhere(self) -> bool:
-        """Does every event begin an instance, whatever the formula says of it?
+    def beginnings(self, matches: frozenset[str]) -> frozenset[str]:
+        """The events that begin an instance, if those are the ones that a match can begin with.
 
         Under `suffix` an event before the match still belongs to the slice: the values that it binds make the slice
-        another one than that of the match alone, and an event that no match has room for ends those that have begun.
-        Only if all events bind the same parameters are there no such values, and what cannot begin a match can wait.
+        another one than that of the match alone. An event that binds nothing beyond what any beginning of a match does
+        makes no such difference, and can wait unless it has an action: before the match there is nothing to remember.
         """
-        return self.suffix and len(self.alike) > 1
+        if not self.suffix:
+            return matches
+        return matches.union(*(self.beyond.get(event, frozenset()) for event in matches))
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,9 +50,7 @@ def analyse(grammar: Grammar, tables: Tables, request: Request, *, lazy: bool) -
         if FAIL not in request.goal:
             alive = matching[2]
     return Analysis(
-        frozenset(alphabet)
-        if FAIL in request.goal or (begins and (request.interrupted or request.begins_anywhere))
-        else begins,
+        frozenset(alphabet) if FAIL in request.goal or (begins and request.interrupted) else request.beginnings(begins),
         enable,
         coenable,
         tuple(

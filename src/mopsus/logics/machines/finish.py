@@ -25,8 +25,7 @@ def finish(automaton: Automaton, request: Request, *, truth: Mapping[str, bool |
     automaton = _presume(automaton, truth or {}) if request.at_end else replace(automaton, presumed=())
     if request.suffix:
         automaton, begins = match_suffixes(automaton, resets=bool(request.restart) or request.interrupted)
-        if request.begins_anywhere:
-            begins = frozenset(request.alphabet)
+        begins = request.beginnings(begins)
     smallest = minimise(_open_silently(automaton, request), request.goal)
     analysis = analyse(smallest, request, begins)
     if smallest.presumed:
