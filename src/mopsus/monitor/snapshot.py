@@ -12,7 +12,7 @@ from mopsus.monitor.errors import MonitorError
 from mopsus.monitor.plan import Plan
 from mopsus.monitor.stats import count_verdicts
 
-_VERSION = 3
+_VERSION = 4
 
 
 def write_snapshot(core: _core.Monitor, spec: Spec, plan: Plan, before: Mapping[str, int]) -> dict[str, Any]:
