@@ -78,8 +78,7 @@ void construct(PyMonitor* self, const std::vector<std::string>& parameters, cons
     options.max_live = max_live;
     new (self) PyMonitor(std::move(program), parameters, std::move(options),
                          {optional(report), optional(admit), optional(fork), optional(save), optional(load), optional(fault)});
-    for (const auto& machine : self->core().program().machines)
-        for (PyObject* predicate : predicates(*machine)) self->pin(predicate);
+    for (const auto& machine : self->core().program().machines) keep_predicates(*machine, *self);
     for (const auto& [code, role, states] : codes) self->add_code(SpecCode(code.ptr(), static_cast<SpecCode::Role>(role), states.ptr()));
     self->use_names(names.ptr());
 }
@@ -479,5 +478,6 @@ NB_MODULE(_core, module) {
             PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
             self.fault();
         });
+    module.def("is_wish", [](const nb::object& error) { return is_wish(error.ptr()); }, nb::arg("error"));
     add_replay(module);
 }

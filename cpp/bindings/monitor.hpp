@@ -42,7 +42,7 @@ struct Callbacks {
     PyObject* fork = nullptr;    // (user or None) -> user; without it, variables are a dictionary
     PyObject* save = nullptr;    // (user) -> str
     PyObject* load = nullptr;    // (str) -> user
-    PyObject* fault = nullptr;   // (exception, number of the code or -1, event or -1, stamp or None)
+    PyObject* fault = nullptr;   // (exception, number of the code or -1, event or -1, stamp or None, predicate or None)
 };
 
 // What may be asked for later.
@@ -60,6 +60,9 @@ struct Options {
     bool decentralized = false;
     std::uint64_t max_live = 0;  // more instances that can still report, and the monitor is given up; 0: no limit
 };
+
+// Is this exception Ctrl-C, an order to exit, or whatever else is rather meant for the program than an error of a spec's code?
+bool is_wish(PyObject* exception);
 
 class PyMonitor final : public Listener {
 public:
@@ -157,6 +160,7 @@ public:
         std::int32_t code = -1;
         std::int32_t event = -1;
         const Stamp* stamp = nullptr;
+        PyObject* predicate = nullptr;  // as the plan has it
     };
     // The exception that is set is reported as a fault of monitoring, unless it is Ctrl-C or an order to exit: that one is
     // raised by the next event that can.

@@ -3,16 +3,24 @@
 #include "saved_error.hpp"
 #include "unobserved.hpp"
 
+#include <cstring>
+
 namespace mopsus::python {
+
+// What closes a generator, or cancels a task, is none: it would silently end one of the program's. A condition meets the
+// latter where it asks a cancelled future for its result.
+bool is_wish(PyObject* exception) {
+    for (PyObject* kind : {PyExc_Exception, PyExc_GeneratorExit})
+        if (PyObject_TypeCheck(exception, reinterpret_cast<PyTypeObject*>(kind)) != 0) return false;
+    return std::strcmp(Py_TYPE(exception)->tp_name, "CancelledError") != 0;
+}
 
 void PyMonitor::fault(const Origins& origins) {
     PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
     PyErr_Fetch(&type, &value, &trace);
     PyErr_NormalizeException(&type, &value, &trace);
     if (value != nullptr && trace != nullptr) PyException_SetTraceback(value, trace);
-    if (value != nullptr && PyObject_IsInstance(value, PyExc_Exception) == 0 && PyObject_IsInstance(value, PyExc_GeneratorExit) == 0) {
-        // Ctrl-C, or an order to exit: not an error but a wish, which is granted when we are done. What closes a generator
-        // is none: it would silently end one of the program's.
+    if (value != nullptr && is_wish(value)) {  // granted when we are done
         Py_XSETREF(wish_, Py_NewRef(value));
         Py_XDECREF(type);
         Py_XDECREF(value);
@@ -22,7 +30,8 @@ void PyMonitor::fault(const Origins& origins) {
     if (callbacks_.fault != nullptr && value != nullptr) {
         const Unobserved unobserved;
         PyObject* stamp = origins.stamp != nullptr ? stamp_to_python(*origins.stamp) : Py_NewRef(Py_None);
-        PyObject* result = PyObject_CallFunction(callbacks_.fault, "OiiN", value, static_cast<int>(origins.code), static_cast<int>(origins.event), stamp);
+        PyObject* result = PyObject_CallFunction(callbacks_.fault, "OiiNO", value, static_cast<int>(origins.code), static_cast<int>(origins.event), stamp,
+                                                 origins.predicate != nullptr ? origins.predicate : Py_None);
         if (result == nullptr) forget_error();
         Py_XDECREF(result);
     }

@@ -17,12 +17,13 @@ namespace {
 
 constexpr std::size_t kMostArguments = 64;
 
-// A Python function of terms. It is borrowed: whoever owns the machine keeps it.
+// A Python function of terms. What the plan says of it is borrowed: whoever owns the machine keeps it.
 class Predicate final : public SymbolicMachine::Test {
 public:
-    explicit Predicate(PyObject* function) : function_(function) {}
+    explicit Predicate(nb::handle planned) : planned_(planned.ptr()), function_(planned.attr("function").ptr()) {}
 
-    std::optional<bool> holds(const Term* values, std::size_t count) override {
+    std::optional<bool> holds(const Term* values, std::size_t count, EventId event, Origin& origin) override {
+        if (owner_ != nullptr && owner_->closed()) return {};
         PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
         PyErr_Fetch(&type, &value, &trace);  // an exception of the program's, which goes on after the event
         const Unobserved unobserved;
@@ -31,16 +32,27 @@ public:
         while (made < count && (arguments[made] = from_term(values[made])) != nullptr) ++made;
         PyObject* result = made == count ? PyObject_Vectorcall(function_, arguments.data(), count, nullptr) : nullptr;
         const int truth = result != nullptr ? PyObject_IsTrue(result) : -1;
-        forget_error();
+        if (truth < 0 && owner_ != nullptr) {
+            const Stamp stamp = origin.stamp();
+            owner_->fault({-1, static_cast<std::int32_t>(event), &stamp, planned_});
+        } else {
+            forget_error();
+        }
         Py_XDECREF(result);
         while (made > 0) Py_DECREF(arguments[--made]);
         PyErr_Restore(type, value, trace);
         return truth < 0 ? std::nullopt : std::optional<bool>(truth != 0);
     }
-    PyObject* function() const { return function_; }
+    // Errors are faults of this monitor.
+    PyObject* belong_to(PyMonitor& owner) {
+        owner_ = &owner;
+        return planned_;
+    }
 
 private:
+    PyObject* planned_;
     PyObject* function_;
+    PyMonitor* owner_ = nullptr;
 };
 
 class Making {
@@ -73,7 +85,7 @@ public:
             const auto row = nb::cast<nb::tuple>(item);
             auto slots = nb::cast<std::vector<std::uint32_t>>(row[1]);
             if (slots.size() > kMostArguments) throw nb::value_error("a predicate has at most 64 arguments");
-            machine_.tests.push_back({std::make_shared<Predicate>(row[0].attr("function").ptr()), std::move(slots)});
+            machine_.tests.push_back({std::make_shared<Predicate>(row[0]), std::move(slots)});
         }
     }
     void nodes(nb::handle rows) {
@@ -139,11 +151,9 @@ std::shared_ptr<const Machine> make_symbolic(nb::tuple arguments) {
     return machine;
 }
 
-std::vector<PyObject*> predicates(const Machine& machine) {
-    std::vector<PyObject*> found;
+void keep_predicates(const Machine& machine, PyMonitor& monitor) {
     if (const auto* symbolic = dynamic_cast<const SymbolicMachine*>(&machine))
-        for (const SymbolicMachine::TestCall& call : symbolic->tests) found.push_back(static_cast<const Predicate&>(*call.test).function());
-    return found;
+        for (const SymbolicMachine::TestCall& call : symbolic->tests) monitor.pin(static_cast<Predicate&>(*call.test).belong_to(monitor));
 }
 
 }  // namespace mopsus::python

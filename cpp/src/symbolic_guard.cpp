@@ -54,8 +54,10 @@ Guards::Part Guards::make_part(Number number, bool last) const {
     return part;
 }
 
-bool Guards::holds(Number node, Arena& arena) {
+bool Guards::holds(Number node, Arena& arena, EventId event, Origin& origin) {
     arena_ = &arena;
+    event_ = event;
+    origin_ = &origin;
     bool all = true;
     for (const Part& part : parts_[node]) {
         all = all && is_true(part);
@@ -117,7 +119,7 @@ bool Guards::evaluate_test(const Expression& expression, Term& result) {
     const SymbolicMachine::TestCall& call = machine_.tests[expression.number];
     values_.clear();
     for (const Number slot : call.slots) values_.push_back(slots_[slot]);
-    const std::optional<bool> held = call.test->holds(values_.data(), values_.size());
+    const std::optional<bool> held = call.test->holds(values_.data(), values_.size(), event_, *origin_);
     result = held.value_or(false) ? kTrue : kFalse;
     return held.has_value();
 }

@@ -13,8 +13,8 @@ public:
 
     Guards(const SymbolicMachine& machine, const std::vector<Term>& slots);
 
-    // Does the guard of a node hold?
-    bool holds(Number node, Arena& arena);
+    // Does the guard of a node hold, at this event?
+    bool holds(Number node, Arena& arena, EventId event, Origin& origin);
 
 private:
     using Operator = SymbolicMachine::Operator;
@@ -55,6 +55,8 @@ private:
     const std::vector<Term>& slots_;
     std::vector<std::vector<Part>> parts_;  // by node
     Arena* arena_ = nullptr;
+    EventId event_ = 0;
+    Origin* origin_ = nullptr;
     std::vector<Term> values_;  // for a test
 };
 

@@ -37,7 +37,7 @@ void Matcher::lay_out(const SymbolicMachine& machine, Number pattern, std::size_
 
 bool Matcher::fits(Number node) {
     const Entry& entry = nodes_[node];
-    return fits_patterns(entry) && (!entry.guarded || guards_.holds(node, *arena_));
+    return fits_patterns(entry) && (!entry.guarded || guards_.holds(node, *arena_, letter_, *origin_));
 }
 
 void Matcher::bind(Number node, EventId letter, Term* fields, std::size_t count, Arena& arena) {

@@ -18,6 +18,7 @@ public:
     // From now on it is about this event.
     void begin(EventId letter, Origin& origin) {
         letter_ = letter;
+        origin_ = &origin;
         data_ = origin.data();
         arena_ = data_.arena != nullptr ? data_.arena : &own_;
         if (arena_ == &own_) own_.clear();
@@ -64,6 +65,7 @@ private:
     std::vector<Term> slots_;
     Guards guards_;
     EventId letter_ = 0;
+    Origin* origin_ = nullptr;
     EventData data_;
     Arena own_;  // for events without data
     Arena* arena_ = &own_;

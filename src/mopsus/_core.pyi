@@ -53,7 +53,7 @@ class Monitor:
         fork: Callable[[Any], Any] | None,
         save: Callable[[Any], str] | None,
         load: Callable[[str], Any] | None,
-        fault: Callable[[BaseException, int, int, Stamp | None], None] | None,
+        fault: Callable[[BaseException, int, int, Stamp | None, Any], None] | None,
         codes: Sequence[tuple[CodeType, int, dict[str, int]]],
         names: dict[str, Any],
     ) -> None: ...
@@ -161,6 +161,7 @@ class Advice(StandIn):
     def __call__(self, *args: object, **kwargs: object) -> Any: ...  # noqa: ANN401 - whatever the operation gives
 
 def before_exit(words: Callable[[int], int] | None, /) -> None: ...
+def is_wish(error: BaseException) -> bool: ...
 def unobserved(function: Callable[_P, _R], /, *args: _P.args, **kwargs: _P.kwargs) -> _R: ...
 def advised(advice: object) -> Callable[..., Any]: ...
 def stood_before(advice: object) -> Any: ...  # noqa: ANN401 - anything

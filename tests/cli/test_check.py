@@ -147,14 +147,25 @@ def test_code_can_be_refused(mopsus, tmp_path):
     assert "Python code" in err
 
 
-def test_what_came_before_code_that_leaves_the_run_is_counted(mopsus, tmp_path):
+@pytest.mark.parametrize("leaving", ["SystemExit(0)", "Own"])
+def test_what_came_before_code_that_leaves_the_run_is_counted(mopsus, tmp_path, leaving):
     code = tmp_path / "code.mop"
-    code.write_text("import sys\nS(i) { event e(i) ere : e e @match { sys.exit(0) } }")
+    raising = f"{{\n class Own(BaseException): pass\n raise {leaving} }}"
+    code.write_text(f"S(i) {{ event e(i) ere : e e @match {raising} }}")
     (tmp_path / "trace.csv").write_text("event,i\ne,1\ne,1\n")
     status, out, err = mopsus("check", code, tmp_path / "trace.csv")
     assert status == 2
     assert "1 violation in 2 events" in out
-    assert "SystemExit(0)" in err
+    assert leaving in err
+
+
+def test_an_import_that_fails_is_no_fault_of_mopsus(mopsus, tmp_path):
+    code = tmp_path / "code.mop"
+    code.write_text("import no_such_module_\nS(i) { event e(i) ere : e }")
+    status, _, err = mopsus("check", code, trace(tmp_path, WRONG))
+    assert status == 2
+    assert "MONITOR-012" in err
+    assert "no_such_module_" in err
 
 
 def test_a_spec_that_saw_nothing_is_no_pass(mopsus, spec, tmp_path):

@@ -19,6 +19,7 @@ from oracle.strategies import Case, random_spec, random_trace
 import mopsus
 from mopsus.model import Code, Event, Fault
 from mopsus.model.fault import MOST, Faults
+from mopsus.monitor import MonitorError
 
 pytestmark = pytest.mark.interpreter
 
@@ -173,6 +174,27 @@ def test_whatever_a_handler_raises_the_verdict_is_reported() -> None:
     with pytest.raises(SystemExit):
         monitor.emit("a", x=1)
     assert len(monitor.verdicts) == 1
+
+
+@pytest.mark.parametrize("code", ["{ raise CancelledError }", ": condition(cancelled())", "{ cancelled() }"])
+def test_what_cancels_a_task_does_not_get_out_of_code(code: str) -> None:
+    variable = "var cancelled = lambda: (_ for _ in ()).throw(CancelledError)"
+    monitor = monitor_of(f"from asyncio import CancelledError\nS(x) {{ {variable}\n event a(x) {code}\n ere : a a }}")
+    monitor.emit("a", x=1)
+    assert [fault.error for fault in monitor.faults] == ["CancelledError"]
+
+
+@pytest.mark.parametrize("line", ["import no_such_module_", "from os import nothing_", "import leaving_"])
+def test_an_import_that_fails_is_an_error_with_its_place(
+    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "leaving_.py").write_text("raise SystemExit(0)")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    text = f"import os\n{line}\nS(x) {{ event a(x)\n ere : a }}"
+    with pytest.raises(MonitorError) as told:
+        mopsus.parse(text, "s.mop")["S"].monitor()
+    [found] = told.value.diagnostics
+    assert (found.code, found.source, found.span and found.span.line) == ("MONITOR-012", line, 2)
 
 
 def test_a_generators_end_does_not_get_out_of_a_handler() -> None:

@@ -218,7 +218,7 @@ def test_guards_in_python_get_the_very_values():
         assert seen[-1] == value
 
 
-def test_an_error_in_python_is_false_and_does_not_reach_the_program():
+def test_an_error_in_python_does_not_hold_and_does_not_reach_the_program():
     assert not fits(Bind(0), 1, ((PythonTest(lambda _: 1 / 0, (0,), "1 / 0"),),))
     refusal = Operation("not", (PythonTest(lambda _: 1 / 0, (0,), "1 / 0"),))
     assert not fits(Bind(0), 1, ((refusal,),))

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "mopsus/machine.hpp"
+#include "mopsus/origin.hpp"
 #include "mopsus/term.hpp"
 
 namespace mopsus {
@@ -46,11 +47,11 @@ struct SymbolicMachine final : Machine {
         Term value;         // of a Constant
         std::vector<Number> operands;
     };
-    // A predicate in another language. Nothing: an error in it.
+    // A predicate in another language, asked at an event. Nothing: an error in it, which it has told.
     class Test {
     public:
         virtual ~Test() = default;
-        virtual std::optional<bool> holds(const Term* values, std::size_t count) = 0;
+        virtual std::optional<bool> holds(const Term* values, std::size_t count, EventId event, Origin& origin) = 0;
     };
     struct TestCall {
         std::shared_ptr<Test> test;

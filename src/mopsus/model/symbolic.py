@@ -108,11 +108,13 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class PythonTest:
-    """A Python function of the values in some slots; an error in it counts as false."""
+    """A Python function of the values in some slots. After an error in it, its alternative does not hold."""
 
     function: Callable[..., Any] = field(compare=False)
     slots: tuple[int, ...]
     text: str
+    offset: int = field(default=0, compare=False)
+    """Of the text in the formula."""
 
 
 Expression: TypeAlias = "Slot | Constant | Operation | PythonTest"

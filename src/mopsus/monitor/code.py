@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import inspect
+import traceback
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from mopsus.logics.reset import may_reset
-from mopsus.model import Code, Spec
+from mopsus.model import Code, Diagnostic, Spec
+from mopsus.monitor.errors import MonitorError
 from mopsus.monitor.instance import Instance
 
 Function: TypeAlias = "Callable[[Instance, tuple[Any, ...]], Any]"
@@ -45,8 +47,23 @@ class Compiler:
         self.namespace: dict[str, Any] = {"__name__": f"mopsus.spec.{spec.name}"}
         """What the spec's imports have brought."""
         for statement in spec.imports:
-            file = statement.span.file if statement.span else "<spec>"
-            exec(compile(statement.text, file, "exec"), self.namespace)
+            self._import(statement)
+
+    def _import(self, statement: Code) -> None:
+        line = statement.span.line - 1 if statement.span else 0
+        file = statement.span.file if statement.span else "<spec>"
+        try:
+            exec(compile("\n" * line + statement.text, file, "exec"), self.namespace)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # whatever a module does; one that leaves ends nobody's run
+            told = traceback.format_exception_only(error)[-1].strip()
+            message, hint = (
+                f"`{statement.text.strip()}` fails: {told}",
+                "correct it, install what is missing, or put it on PYTHONPATH; names in pointcuts need no import",
+            )
+            found = Diagnostic("MONITOR-012", message, statement.span, hint, statement.text)
+            raise MonitorError(message, hint=hint, code=found.code, diagnostics=(found,)) from error
 
     def expression(self, code: Code) -> Function:
         """The value of an expression."""

@@ -25,7 +25,7 @@ from mopsus.monitor.instance import Instance
 from mopsus.monitor.plan import Plan
 from mopsus.monitor.reading import last_use, read_place, shown_binding, witness_event
 from mopsus.monitor.slices import read_binding
-from mopsus.monitor.symbolic import read_steps
+from mopsus.monitor.symbolic import Predicate, code_of, read_steps
 from mopsus.spec.program import is_end
 
 OnVerdict: TypeAlias = "Callable[[Verdict], object]"
@@ -36,8 +36,6 @@ Heeded: TypeAlias = "Mapping[str, tuple[Collection[str], Collection[str]]]"
 """By property: states that are left, states that are entered."""
 
 _log = logging.getLogger("mopsus")
-_ERRORS = (Exception, GeneratorExit)
-"""What code of a spec may raise without its being a wish: to end a generator of the program's is none."""
 
 
 class MonitorListener:
@@ -135,7 +133,9 @@ class MonitorListener:
         for variable, initial in self._code.initials:
             try:
                 setattr(instance, variable.name, initial(instance, (None,) * len(self._plan.parameters)))
-            except _ERRORS as error:
+            except BaseException as error:
+                if _core.is_wish(error):
+                    raise
                 self._fault(error, f"initial value of variable {variable.name}", variable.initial)
         return instance
 
@@ -170,16 +170,19 @@ class MonitorListener:
         try:
             if condition is not None and not condition(instance, values):
                 return False
-        except _ERRORS as error:
+        except BaseException as error:
+            if _core.is_wish(error):
+                raise
             self._fault(error, f"condition of event {declared.name}", declared.condition, event, stamp)
             return False  # nobody knows whether it would hold
         if action is not None:
             try:
                 action(instance, values)
-            except _ERRORS as error:
-                self._fault(error, f"action of event {declared.name}", declared.action, event, stamp)
-            except BaseException as wish:  # Ctrl-C, or an order to exit: after the event, which has happened
-                self.core.wish(wish)
+            except BaseException as error:
+                if _core.is_wish(error):
+                    self.core.wish(error)  # after the event, which has happened
+                else:
+                    self._fault(error, f"action of event {declared.name}", declared.action, event, stamp)
         return True
 
     def _changed(
@@ -262,7 +265,9 @@ class MonitorListener:
             live = tuple(None if state == "d" else value for value, state in zip(values, states, strict=True))
             try:
                 handler(instance, live)
-            except _ERRORS as error:
+            except BaseException as error:
+                if _core.is_wish(error):
+                    raise
                 code = next(each.code for each in declared.handlers if each.category == name)
                 self._fault(error, f"handler @{name} of {declared.name}", code, event, stamp)
             finally:  # whatever it raises
@@ -278,10 +283,15 @@ class MonitorListener:
     def _is_library(self, file: str) -> bool:
         return any(file.startswith(folder) and not file.startswith(but) for folder, but in self.libraries)
 
-    def _raised(self, error: BaseException, code: int, event: int, stamp: _core.Stamp | None) -> None:
-        """The core has met an error: in code of a guarded machine, in a callback, or on the way to an event."""
+    def _raised(
+        self, error: BaseException, code: int, event: int, stamp: _core.Stamp | None, predicate: Predicate | None
+    ) -> None:
+        """The core has met an error: in code of a machine, in a callback, or on the way to an event."""
         if isinstance(error, LiveLimitError):
             self._fault(error, "live monitors", None)
+        elif predicate is not None:
+            source = code_of(predicate, zip(self._spec.properties, self._plan.machines, strict=True))
+            self._fault(error, f"guard `{predicate.text}`", source, event, stamp)
         elif code >= 0:
             planned = self._plan.codes[code]
             self._fault(error, planned.role.told, planned.source, event, stamp)

@@ -12,4 +12,5 @@ MESSAGES = {
     "MONITOR-009": "A property in efsm stands together with what it cannot be combined with.",
     "MONITOR-010": "A slice cannot be put into that state, or the monitor not be changed at this moment.",
     "MONITOR-011": "A spec had more live monitors at a time than its limit allows, and was given up.",
+    "MONITOR-012": "An import of a specification fails: the module is not there, or raises an error.",
 }

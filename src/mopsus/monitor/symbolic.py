@@ -5,12 +5,12 @@ And the way back: the steps of an explanation, which the core knows by numbers, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from mopsus import _core
-from mopsus.model import Event, ObjectRef, Step, Value
+from mopsus.model import Code, Event, ObjectRef, Property, Span, Step, Value
 from mopsus.model.machine import EXHAUSTED
 from mopsus.model.symbolic import (
     ACCEPTANCE,
@@ -39,6 +39,9 @@ from mopsus.model.symbolic import (
     TupleOf,
 )
 from mopsus.model.term import Atom, Pid, Reference, String
+
+if TYPE_CHECKING:
+    from mopsus.monitor.plan import MachineArgs
 
 _core.use_terms(atom=Atom, string=String, pid=Pid, reference=Reference, object=ObjectRef)
 
@@ -71,9 +74,19 @@ class Predicate:
 
     function: Callable[..., Any]
     text: str
+    offset: int
 
     def __repr__(self) -> str:
         return f"Predicate({self.text!r})"
+
+
+def code_of(predicate: Predicate, machines: Iterable[tuple[Property, MachineArgs]]) -> Code:
+    """The text of a predicate, and where it stands in a formula of these properties."""
+    for prop, (kind, arguments) in machines:
+        if kind == "symbolic" and prop.span is not None and any(test is predicate for test, _ in arguments[5]):
+            line = prop.span.line + prop.formula.count("\n", 0, predicate.offset)
+            return Code(predicate.text, Span(prop.span.file, line, 1, line, 1))
+    return Code(predicate.text)
 
 
 def lay_out(machine: SymbolicMachine, numbers: Mapping[str, int], alive: list[int]) -> tuple[Any, ...]:
@@ -156,8 +169,8 @@ class _Layout:
                 row = (0, slot, Nothing, [])
             case Constant(value):
                 row = (1, 0, cast(Any, value), [])
-            case PythonTest(function, slots, text):
-                self.tests.append((Predicate(function, text), list(slots)))
+            case PythonTest(function, slots, text, offset):
+                self.tests.append((Predicate(function, text, offset), list(slots)))
                 row = (2, len(self.tests) - 1, Nothing, [])
             case Operation(name, operands):
                 unary = len(operands) == 1 and name in ("+", "-")

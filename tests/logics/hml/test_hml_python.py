@@ -8,9 +8,11 @@ from enum import Enum
 
 import pytest
 
+from mopsus import load
 from mopsus.model.term import Atom, Pid, String
 from mopsus.monitor import Monitor, MonitorError
 from mopsus.spec import parse
+from mopsus.spec.hml.predicates import PREDICATES
 
 
 def monitor_of(formula: str, logic: str = "shml", imports: str = "") -> Monitor:
@@ -128,10 +130,39 @@ def test_guards(guard, value, expected):
     assert (verdict(f"[e(x) when {guard}] ff", value, imports="import math\n") == "rejection") is expected
 
 
-def test_a_guard_that_fails_is_no_fault():
-    monitor = monitor_of("[e(x) when 1 / 0] ff")
+def test_a_guard_that_raises_an_error_is_a_fault_and_holds_for_nobody(tmp_path):
+    (tmp_path / "s.mop").write_text(
+        "S(p) {\n    event e(p; x)\n    event f(p; x)\n    shml :\n    [e(x) when x.size > 1] ff\n}\n"
+    )
+    trace = tmp_path / "t.jsonl"
+    trace.write_text('{"event": "e", "p": 1, "x": 2}\n' * 2)
+    [compiled] = load(tmp_path / "s.mop").values()
+    monitor = Monitor(compiled)
+    monitor.on_fault = lambda error, fault: None
     monitor.emit("e", p=1, x=1)
-    assert monitor.stats().faults == 0
+    assert monitor.verdicts == []
+    [fault] = monitor.faults
+    assert (fault.code, fault.error, fault.event) == ("guard `x.size > 1`", "AttributeError", "e")
+    assert fault.place == f"{tmp_path / 's.mop'}:5"
+    assert fault.location is not None
+
+
+def test_a_predicate_that_raises_an_error_is_a_fault_and_lets_go_what_leaves(monkeypatch):
+    def known(value):
+        raise SystemExit(2) if value == 2 else LookupError(value)
+
+    monkeypatch.setitem(PREDICATES, "known", known)
+    text = "with m:f(_) monitor [_ ? X when not known(X)]ff."
+    monitor = Monitor(parse(text, "k.hml")["k"])
+    monitor.on_fault = lambda error, fault: None
+    component = Pid("<0.1.0>")
+    monitor.emit("start", component=component, module=Atom("m"), function=Atom("f"), arguments=[1])
+    monitor.emit("recv", component=component, subject=component, message=1)
+    monitor.emit("start", component=Pid("<0.2.0>"), module=Atom("m"), function=Atom("f"), arguments=[1])
+    with pytest.raises(SystemExit):
+        monitor.emit("recv", component=Pid("<0.2.0>"), subject=component, message=2)
+    assert [(fault.code, fault.error) for fault in monitor.faults] == [("guard `known(X)`", "LookupError")]
+    assert [verdict for verdict in monitor.verdicts if verdict.category == "rejection"] == []
 
 
 def test_guards_see_the_objects_themselves():

@@ -192,7 +192,7 @@ class Run(Generic[Block]):
         self._on_verdict = on_verdict
         self._max_violations = max_violations
         self._started = time.perf_counter()
-        self._failure: Exception | None = None
+        self._failure: BaseException | None = None
         self.outcome = outcome or CheckResult()
         self.session = open_session(self._take)
 
@@ -208,7 +208,9 @@ class Run(Generic[Block]):
             return
         try:
             self._on_verdict(verdict)
-        except Exception as error:
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:
             # A monitor only logs what its callback raises, but whoever called us wants to know.
             self._failure = error
             return
@@ -236,18 +238,26 @@ class Run(Generic[Block]):
             self.outcome.error = None if self.outcome.interrupted else error
         except ClosedError:  # by whoever has opened the monitors, and knows why
             self.outcome.full = True
-        except SystemExit as wish:
-            self.outcome.error = _exited(wish)
         except KeyboardInterrupt:
             self.outcome.interrupted = True
+        except BaseException as wish:
+            self._heed(wish)
+
+    def _heed(self, wish: BaseException) -> None:
+        """Only a program can be left; a run that the code of a spec leaves has not seen everything."""
+        if isinstance(wish, Exception) or wish is self._failure:
+            raise wish
+        told = f"SystemExit({wish.code!r})" if isinstance(wish, SystemExit) else type(wish).__name__
+        hint = "let the verdict speak for itself, or stop after the first by --max-violations 1"
+        self.outcome.error = TraceError(f"code of a spec has left the run: {told}", hint=hint, code="TRACE-015")
 
     def _go(self, blocks: Iterable[Block], report: Callable[[int], object], *, obedient: bool) -> None:
         with STOPPING.deferred():
             for block in blocks:
                 try:
                     self._feed(block)
-                except (KeyboardInterrupt, SystemExit):
-                    self.outcome.torn = True
+                except BaseException as error:
+                    self.outcome.torn = self.outcome.torn or not isinstance(error, Exception)
                     raise
                 report(self.session.rows)
                 if self.outcome.full or self.outcome.torn or (STOPPING.is_overdue() and not obedient):
@@ -261,8 +271,10 @@ class Run(Generic[Block]):
             self.outcome.error = error
         except ClosedError:
             self.outcome.full = True
-        except SystemExit as wish:
-            self.outcome.error = _exited(wish)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as wish:
+            self._heed(wish)
         if self._failure is not None:
             raise self._failure
 
@@ -304,12 +316,6 @@ def _interruptible(blocks: Iterable[Item]) -> Iterator[Item]:
         if block is None:
             return
         yield block
-
-
-def _exited(wish: SystemExit) -> TraceError:
-    """Only a program can be left; a run that the code of a spec leaves has not seen everything."""
-    hint = "let the verdict speak for itself, or stop after the first by --max-violations 1"
-    return TraceError(f"code of a spec has left the run: SystemExit({wish.code!r})", hint=hint, code="TRACE-015")
 
 
 class _TraceRun(Run[TraceBatch]):

@@ -15,7 +15,7 @@ MESSAGES = {
     "TRACE-009": "Rows were left out because they were bad and `--bad-rows skip` was given.",
     "TRACE-010": "The run ended at the number of violations given by `--max-violations`, before the end of the traces.",
     "TRACE-012": "A log was being followed and a signal came while there was much to read: the rest was not read.",
-    "TRACE-015": "Code of a spec has raised SystemExit. Only a program can be left; what came later was not checked.",
+    "TRACE-015": "Code of a spec has raised SystemExit, or the like. Only a program can be left: that was the end.",
     "TRACE-013": "A log that is followed with a state was rotated so often that the place in it was not found again.",
     "TRACE-014": "The state of a run that follows a log cannot be written, is damaged, or belongs to another run.",
     "TRACE-016": "A run went on from the state of an earlier one, so its report is only about what came since.",

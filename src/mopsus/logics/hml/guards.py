@@ -39,7 +39,7 @@ def python_test(guard: PythonGuard, scope: Scope, imports: tuple[Code, ...]) -> 
     namespace: dict[str, Any] = _Imports(imports) if foreign else {}
     tree = ast.parse(f"lambda {', '.join(read)}: (\n{guard.text}\n)", mode="eval")
     function = eval(compile(tree, "<guard>", "eval"), namespace)
-    return PythonTest(function, tuple(scope.slots[name] for name in read), guard.text)
+    return PythonTest(function, tuple(scope.slots[name] for name in read), guard.text.strip(), guard.offset)
 
 
 def predicate_test(call: Call, scope: Scope) -> PythonTest:
@@ -51,7 +51,7 @@ def predicate_test(call: Call, scope: Scope) -> PythonTest:
             raise FormulaError(message, offset=operand.offset, hint=hint, code="LOGIC-074")
         slots.append(scope.slot(operand.name, operand.offset))
     text = f"{call.operator}({', '.join(each.name for each in call.operands if isinstance(each, Name))})"
-    return PythonTest(PREDICATES[call.operator], tuple(slots), text)
+    return PythonTest(PREDICATES[call.operator], tuple(slots), text, call.offset)
 
 
 _COMPARED: dict[type[ast.cmpop], str] = {
