@@ -190,6 +190,22 @@ def test_one_event_that_cannot_be_seen_is_enough(mopsus, tmp_path):
     assert mopsus(*words, "--max-violations", "1")[0] == 1
 
 
+@pytest.mark.parametrize("log", ["event,d\nopen,1\nclose,1\n", '{"event":"open","d":1}\n{"event":"close","d":1}\n'])
+def test_an_event_whose_condition_never_holds_does_not_occur(mopsus, tmp_path, log):
+    trace = write(tmp_path / "t", log)
+    spec = write(tmp_path / "s.mop", "D(d) { event open(d) : condition(d > 5) event close(d) ere : open close }")
+    assert mopsus("check", spec, trace)[0] == 0
+    status, told = mopsus("check", spec, trace, "--strict")
+    assert status == 2
+    assert "event `open` never occurred" in told
+    assert "what came of it (1) was left out: its condition never held" in told
+    both = "D(d) { event open(d) : condition(d > 5) event close(d) : condition(d is None) ere : open | close }"
+    status, told = mopsus("check", write(tmp_path / "s.mop", both), trace)
+    assert status == 2
+    assert "the condition of `open` and of `close` never held" in told
+    assert mopsus("check", spec, trace, "--allow-silent")[0] == 0
+
+
 def test_a_column_that_may_be_missing(mopsus, tmp_path):
     spec = 'Pages(ip) { event page(ip) : row(path == "/x" and kind is None) ere : page page }'
     assert mopsus("check", write(tmp_path / "s.mop", spec), write(tmp_path / "t.csv", TABLE))[0] == 0

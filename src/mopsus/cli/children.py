@@ -314,4 +314,4 @@ def count_events(monitors: Iterable[Monitor]) -> int:
 
 def seen_events(monitors: Iterable[Monitor]) -> dict[str, Mapping[str, int]]:
     """By spec, how often each of its events was seen."""
-    return {monitor.spec.name: monitor.stats().seen for monitor in monitors}
+    return {monitor.spec.name: monitor.stats().occurred for monitor in monitors}

@@ -52,7 +52,7 @@ class Outcome:
         self.sources = (self.program,)
         self.stats = _add_up([each.stats for each in self.sidecars if each.stats])
         self.rows = sum(stats.events for stats in self.stats.values())
-        seen = {name: stats.seen for name, stats in self.stats.items()}
+        seen = {name: stats.occurred for name, stats in self.stats.items()}
         self.unseen = [] if self.error is not None else reporting.unseen_in_components(seen)
         self.bad_rows = first.damaged
         self.warnings = list(_warnings(first))

@@ -191,13 +191,14 @@ def run(
 
             print(explain(weaver), file=sys.stderr)
         from mopsus.events.weave.unseen import add_seen, find_unseen
-        from mopsus.model.unseen import by_spec
+        from mopsus.model.unseen import by_spec, with_conditions
 
         # Without contracts, which are about what many programs do not do.
         seen = add_seen(seen_events(monitors.values()), children.seen)
         found = find_unseen(weaver, seen, whole=not elsewhere)
         unseen = by_spec(found, [monitor.spec for monitor in monitors.values()])
         unseen += reporting.unseen_in_components(seen)
+        unseen = with_conditions(unseen, {monitor.spec.name: monitor.stats() for monitor in monitors.values()})
         warnings = [*verdicts.switches.warnings()]
         watched = Watched(weaver.monitors, program.name, elapsed, ended.interrupted, elsewhere, warnings, unseen)
         suppressed = verdicts.switches.suppressed.total()

@@ -65,7 +65,7 @@ class Sight:
     def unseen(self) -> Iterator[Unseen]:
         """What monitors have not seen, and what they could not see."""
         for watch in self._watches:
-            spec, seen = watch.spec, watch.stats()["seen"]
+            spec, seen = watch.spec, watch.stats()["occurred"]
             places: dict[str, list[Place]] = {}
             for place, arrivals in watch.arrivals.items():
                 for each in arrivals:

@@ -436,7 +436,8 @@ class Watch:
         """What it has done, without what it has inherited, by the names that `Stats` has."""
         found = self.monitor.stats()
         seen = {name: count - self._inherited.get(name, 0) for name, count in found.seen.items()}
-        return {**asdict(found), "events": sum(seen.values()), "seen": seen}
+        occurred = {name: seen[name] if count else 0 for name, count in found.occurred.items()}
+        return {**asdict(found), "events": sum(seen.values()), "seen": seen, "occurred": occurred}
 
     def inherit(self, known: Any) -> None:  # noqa: ANN401 - plain data
         """Know that, before anything has happened."""

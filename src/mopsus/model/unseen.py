@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 from mopsus.model.errors import Span
 from mopsus.model.spec import Spec
@@ -62,6 +63,41 @@ def by_spec(unseen: Iterable[Unseen], specs: Iterable[Spec]) -> list[Unseen]:
         found.append(Unseen(spec.name, possible=possible, reason=reason, hint=hint, span=spec.span))
         found += impossible if possible else ()
     return found
+
+
+class Occurrences(Protocol):
+    """What a monitor has counted of the events of its spec."""
+
+    @property
+    def seen(self) -> Mapping[str, int]:
+        """How often each came."""
+
+    @property
+    def occurred(self) -> Mapping[str, int]:
+        """The same, but 0 if its condition was asked and never held."""
+
+
+def with_conditions(unseen: Iterable[Unseen], counts: Mapping[str, Occurrences]) -> list[Unseen]:
+    """The same, but of events that came and whose condition never held, that is said. `counts` are by spec.
+
+    For a single event it is a hint and no reason, as a reason is worth a warning: many a condition is there for what
+    should never happen.
+    """
+    return [_with_condition(each, counts[each.spec]) if each.spec in counts else each for each in unseen]
+
+
+def _with_condition(unseen: Unseen, counts: Occurrences) -> Unseen:
+    unheld = [event for event, count in counts.seen.items() if count and not counts.occurred.get(event)]
+    if not unheld or not unseen.possible or unseen.elsewhere:
+        return unseen
+    if unseen.event is None:
+        events = " and of ".join(f"`{event}`" for event in unheld)
+        return replace(unseen, reason=f"the condition of {events} never held", hint="")
+    if unseen.event not in unheld:
+        return unseen
+    return replace(
+        unseen, hint=f"what came of it ({counts.seen[unseen.event]:,}) was left out: its condition never held"
+    )
 
 
 @dataclass(frozen=True, slots=True)

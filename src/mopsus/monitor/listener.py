@@ -56,12 +56,20 @@ class MonitorListener:
         self.copies: Variables | None = None  # while a checkpoint is taken or put back
         self.libraries: list[tuple[str, tuple[str, ...]]] = []
         self.faults = FaultBook(self._spec.name)
+        self.held: set[int] = set()
+        """The events whose condition has held."""
+        self._refused: set[int] = set()
         self.on_verdict = on_verdict
         self.on_change: OnChange | None = None
         self.heeded: Heeded | None = None
         self.on_unmatched: OnUnmatched | None = None
         self.on_fault: TakeFault | None = None
         self.core = self._make_core(history, max_live)
+
+    @property
+    def unheld(self) -> set[int]:
+        """The events whose condition was asked, and has never held."""
+        return self._refused - self.held
 
     def use_functions(self, namespace: dict[str, Any]) -> None:
         """See `Monitor.use_functions`."""
@@ -168,8 +176,11 @@ class MonitorListener:
         condition, action = self._code.conditions[event], self._code.actions[event]
         declared = self._spec.events[event]
         try:
-            if condition is not None and not condition(instance, values):
-                return False
+            if condition is not None:
+                if not condition(instance, values):
+                    self._refused.add(event)
+                    return False
+                self.held.add(event)
         except BaseException as error:
             if _core.is_wish(error):
                 raise

@@ -179,6 +179,7 @@ class Monitor:
         """Counts so far."""
         core = self._core.stats()
         seen = dict(zip(self._numbers, core["seen"], strict=True))
+        unheld = {self.spec.events[event].name for event in self._listener.unheld}
         return Stats(
             events=sum(seen.values()),
             ignored=core["ignored"],
@@ -191,6 +192,7 @@ class Monitor:
             bad_rows=core["bad_rows"],
             faults=self._listener.faults.total,
             seen=seen,
+            occurred={name: 0 if name in unheld else count for name, count in seen.items()},
             bytes=core["bytes"],
             obligations=core["obligations"],
         )
@@ -242,6 +244,7 @@ class Monitor:
     def restore(self, data: Mapping[str, Any]) -> None:
         """Take over a state from `snapshot`. The monitor must be new."""
         self._restored = read_snapshot(self._core, self.spec, self._plan, data)
+        self._listener.held.update(event for event, count in enumerate(self._core.stats()["seen"]) if count)
 
     # ---- slices ----
 

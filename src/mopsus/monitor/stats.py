@@ -33,6 +33,8 @@ class Stats:
     """Errors in handlers, actions, conditions and callbacks; `Monitor.faults` says which."""
     seen: Mapping[str, int] = field(default_factory=dict)
     """By event."""
+    occurred: Mapping[str, int] = field(default_factory=dict)
+    """By event, the same, but 0 if its condition was asked and has never held: then it is none of the spec's."""
     bytes: int = 0
     """Memory of the core's own for values, instances and indexes."""
     obligations: int = 0

@@ -21,6 +21,7 @@ from mopsus.events.trace.rows import Rows
 from mopsus.events.trace.survey import Survey
 from mopsus.model import Scalar, Spec, TraceError, Unseen, Verdict
 from mopsus.model.text import show_value
+from mopsus.model.unseen import with_conditions
 
 BadRows: TypeAlias = Literal["stop", "skip"]
 
@@ -33,6 +34,9 @@ class Counts(Protocol):
 
     @property
     def seen(self) -> Mapping[str, int]: ...
+
+    @property
+    def occurred(self) -> Mapping[str, int]: ...
 
 
 class TraceMonitor(Protocol):
@@ -159,11 +163,13 @@ class Session:
 
     def unseen(self, survey: Survey) -> list[Unseen]:
         """What of the specs could not be seen in the traces that were surveyed, or never was."""
-        return [
+        counts = self.stats
+        found = (
             each
             for watcher in self.watchers
-            for each in survey.unseen(watcher.spec, watcher.monitor.stats().seen, self._example)
-        ]
+            for each in survey.unseen(watcher.spec, counts[watcher.spec.name].occurred, self._example)
+        )
+        return with_conditions(found, counts)
 
     def _example(self) -> str:
         """What came instead of events that were looked for."""

@@ -122,12 +122,14 @@ class weave:
         Of the time from `start` to `stop`, or to now.
         """
         from mopsus.events.weave.unseen import find_unseen
+        from mopsus.model.unseen import with_conditions
 
         weaver = self._weaver or self._woven
         if weaver is None:
             return []
-        seen = {_name(each): weaver.monitors[_name(each)].stats().seen for each in self._compiled}
-        return find_unseen(weaver, seen, whole=False)
+        counts = {_name(each): weaver.monitors[_name(each)].stats() for each in self._compiled}
+        seen = {name: stats.occurred for name, stats in counts.items()}
+        return with_conditions(find_unseen(weaver, seen, whole=False), counts)
 
     @property
     def monitors(self) -> Mapping[str, Monitor]:

@@ -181,7 +181,7 @@ class ComponentSession:
         return [
             unseen
             for each in self.watched
-            for unseen in find_unseen(each.spec, each.monitor.machines, each.monitor.stats().seen, hint)
+            for unseen in find_unseen(each.spec, each.monitor.machines, each.monitor.stats().occurred, hint)
         ]
 
     def close(self) -> None:
