@@ -202,6 +202,20 @@ def test_an_event_that_links_parameters_must_be_asked_for():
         assert all("'iterate' links 'c', 'i'" in each.message for each in found)
 
 
+@pytest.mark.parametrize(
+    ("events", "codes"),
+    [
+        ("event make(a, b)\n event use(b)\n event end(a)", ["LOGIC-024"]),
+        ("creation event make(a, b)\n event use(b)\n event end(a)", []),  # who begins with the link has it
+        ("creation event make(a, b)\n event use(b)\n creation event end(a)", ["LOGIC-024"]),
+        ("event make(a, b)\n event use(a, b)\n event end(a)", []),  # only who is linked is used
+    ],
+)
+def test_a_link_may_be_asked_for_otherwise(events, codes):
+    file = parse_file(f"S(a, b) {{ {events}\n ptltl : use => not <*> end }}", "s.mop", logics=("ptltl",))
+    assert [each.code for each in compile_spec(file.specs["S"], file.source).warnings] == codes
+
+
 def test_every_is_for_logics_that_can_report_again():
     (only,) = faults("    cfg : S -> open S close | epsilon\n    @fail { pass }", "every S(i)")
     assert only.code == "LOGIC-025"

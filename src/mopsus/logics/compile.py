@@ -360,12 +360,20 @@ def _unused_events(spec: Spec, compiled: list[_Compiled], places: Places) -> lis
             if spec.properties:
                 hint = "use it, or leave it out: an event that a pattern does not mention still ends the pattern"
             found.append(Diagnostic("LOGIC-020", message, event.span, hint, line, warning=True))
-        elif not spec.modifiers.connected:
+        elif not spec.modifiers.connected and not _links(spec, used, event):
             linked = ", ".join(f"'{name}'" for name in event.parameters)
             message = f"event '{event.name}' links {linked}, but no formula speaks of it, so nothing asks for the link"
             hint = "add the modifier 'connected', or use the event: otherwise values that never met are combined, too"
             found.append(Diagnostic("LOGIC-024", message, event.span, hint, line, warning=True))
     return found
+
+
+def _links(spec: Spec, used: frozenset[str], event: Event) -> bool:
+    """Is what an event links asked for all the same, because instances begin with it or a used event binds it all?"""
+    linked = set(event.parameters)
+    beginnings = [linked <= set(other.parameters) for other in spec.events if other.creation]
+    in_formulas = any(linked <= set(other.parameters) for other in spec.events if other.name in used)
+    return in_formulas or (bool(beginnings) and all(beginnings))
 
 
 def _remarks(each: _Compiled, places: Places) -> Iterator[Diagnostic]:
