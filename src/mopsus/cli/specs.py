@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -60,7 +60,7 @@ def load_specs(
             )
             warnings += compiled[name].warnings
             if not allow_unmonitorable:
-                _check_that_something_can_be_found(compiled[name])
+                _check_that_something_can_be_found(compiled[name], read.warnings)
             if functions is not None:
                 _check_machines(compiled[name], read.source, functions(file))
     if files and not compiled:
@@ -69,9 +69,13 @@ def load_specs(
     return compiled, warnings
 
 
-def _check_that_something_can_be_found(compiled: CompiledSpec) -> None:
-    """Refuse a spec without actions, and only with properties which can never report anything: that they do not is no
-    good news.
+_NOTHING = ("LOGIC-022", "SPEC-061")
+"""A property that can never report anything; no property at all."""
+
+
+def _check_that_something_can_be_found(compiled: CompiledSpec, warnings: Iterable[Diagnostic]) -> None:
+    """Refuse a spec without actions that has no properties, or only some which can never report anything: that they do
+    not is no good news.
 
     The states of machines with variables are of use to a debugger also if none is reported.
     """
@@ -81,7 +85,8 @@ def _check_that_something_can_be_found(compiled: CompiledSpec) -> None:
         return
     if any(event.action is not None for event in compiled.spec.events):
         return
-    if never := tuple(replace(each, warning=False) for each in compiled.warnings if each.code == "LOGIC-022"):
+    own = (each for each in warnings if each.span == compiled.spec.span)
+    if never := tuple(replace(each, warning=False) for each in (*compiled.warnings, *own) if each.code in _NOTHING):
         from mopsus.logics import LogicError
 
         raise LogicError(never[0].message, hint=never[0].hint, code=never[0].code, diagnostics=never)

@@ -66,7 +66,8 @@ MESSAGES: dict[str, str] = {
     "SPEC-058": "A specification has too many parameters or events.",
     "SPEC-059": "An event has too many fields.",
     "SPEC-060": "Warning: no event binds this parameter, so no instance ever has a value for it.",
-    "SPEC-061": "Warning: a specification has neither a property nor an action, so it does nothing.",
+    "SPEC-061": "A specification has neither a property nor an action, so it does nothing. It is refused by "
+    "whatever monitors, unless `--allow-unmonitorable` is given.",
     "SPEC-062": "Warning: a modifier is repeated.",
     "SPEC-063": "Warning: a modifier that speaks of parameters stands at a specification that has none.",
     "SPEC-064": "Warning: a property declares two events at one place that differ in their values only.",
