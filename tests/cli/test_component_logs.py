@@ -53,6 +53,18 @@ def test_nothing_violated(mopsus, files):
     assert "no violations in 6 events · 1 spec · 1 undecided · 2 ignored" in out
 
 
+def test_messages_that_nobody_told_are_no_pass(mopsus, files):
+    (files / "jobs.hml").write_text("with jobs:worker(_) monitor [_ ? {left, _}]ff.")
+    told = "fork(<0.1.0>,<0.2.0>,{jobs,worker,[1]})\ninit(<0.2.0>,<0.1.0>,{jobs,worker,[1]})\nexit(<0.2.0>,normal)\n"
+    (files / "a.log").write_text(told)
+    status, out, err = mopsus("check", files / "jobs.hml", files / "a.log")
+    assert status == 2
+    assert "nobody received a message that could be seen" in out + err
+    assert mopsus("check", files / "jobs.hml", files / "a.log", "--allow-silent")[0] == 0
+    (files / "a.log").write_text(told.replace("exit", "send(<0.2.0>,<0.1.0>,{left,1})\nexit"))
+    assert mopsus("check", files / "jobs.hml", files / "a.log")[0] == 0
+
+
 def test_a_violation_with_its_way(mopsus, files):
     (files / "a.log").write_text(LOG + BROKEN)
     status, out, _ = mopsus("check", files / "jobs.hml", files / "a.log")

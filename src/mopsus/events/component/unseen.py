@@ -23,6 +23,9 @@ def find_unseen(spec: Spec, machines: Iterable[Machine], seen: Mapping[str, int]
     if any(seen.get(name) for name in MESSAGES):
         return [Unseen(spec.name, name, span=spec.span) for name in asked if name in seen and not seen[name]]
     blind = "only what goes through a library that is observed is seen, and nothing of a transport beside it"
+    if not any(seen.get(name) for name in asked) and (does := [MESSAGES[name] for name in asked if name in MESSAGES]):
+        reason = f"nobody {' or '.join(does)} a message that could be seen"
+        return [Unseen(spec.name, reason=reason, hint=blind, span=spec.span)]
     return [
         Unseen(
             spec.name, name, reason=f"nobody {MESSAGES[name]} a message that could be seen", hint=blind, span=spec.span
