@@ -189,6 +189,14 @@ def test_a_call_that_is_none_is_an_error(capfd):
     assert "is no call: write module:function(arguments)" in capfd.readouterr().err
 
 
+@pytest.mark.parametrize("entry", ["nowhere:demo()", "lists:nothing(1, 2)"])
+def test_a_call_of_what_is_not_there_is_an_error(capfd, entry):
+    with pytest.raises(ErlangError, match="status 2"), ErlangNode(Target(entry=entry)) as node:
+        list(node.chunks())
+    name = entry.partition("(")[0]
+    assert f"there is no function {name}/" in capfd.readouterr().err
+
+
 def test_no_erlang_is_an_error_that_says_what_to_install(monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda name: None)
     with pytest.raises(ErlangError, match="there is no Erlang here") as caught, ErlangNode(Target(entry="a:b()")):

@@ -54,6 +54,10 @@ attach(Socket, Node, Roots) ->
 %% The entry process waits until it is traced, so that nothing is lost.
 start(Socket, Entry) ->
     {Module, Function, Arguments} = entry(Entry),
+    Arity = length(Arguments),
+    _ = code:ensure_loaded(Module),
+    erlang:function_exported(Module, Function, Arity) orelse erlang:is_builtin(Module, Function, Arity) orelse
+        throw(io_lib:format("there is no function ~tw:~tw/~w: is its folder given by --path?", [Module, Function, Arity])),
     {Root, Ended} = spawn_monitor(?MODULE, hold, [{Module, Function, Arguments}]),
     Collector = self(),
     Tracer = spawn(?MODULE, trace, [Collector, {root, Root}, []]),
