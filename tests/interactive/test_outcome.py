@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from mopsus.interactive.outcome import Outcome, Stop, joined
+import pytest
+
+from mopsus.interactive.crash import Crash
+from mopsus.interactive.debugger import Where
+from mopsus.interactive.outcome import INTERRUPTION, Doubt, Outcome, Stop, joined
 from mopsus.interactive.setup import Setup, Watched
 from mopsus.model import Severity, Unseen, Verdict, WitnessEvent
 
@@ -29,7 +33,7 @@ def test_an_outcome_survives():
 
 
 def test_an_outcome_without_a_stop_survives():
-    outcome = Outcome(status=-11, error="gdb died", warnings=[])
+    outcome = Outcome(status=-11, error="gdb died", warnings=[], doubts=(Doubt("Queue", "pop", "-O2"),), started=2)
     assert Outcome.from_json(outcome.to_json()) == outcome
 
 
@@ -54,6 +58,35 @@ def test_what_one_process_has_lost_is_lost_whatever_another_has_seen():
     assert joined(Outcome(unseen=(lost,)), {7: Outcome(unseen=(lost,))}).unseen == (lost,)
     assert joined(Outcome(unseen=(missing,)), {7: Outcome()}).unseen == ()  # the child has loaded what has it
     assert joined(Outcome(), {7: Outcome(unseen=(missing,))}).unseen == ()
+
+
+def test_what_any_process_has_seen_nobody_doubts():
+    """A child that did nothing once said that the event of its parent never happened."""
+    stats = {name: {"Queue": {"seen": {"pop": count}}} for name, count in (("some", 1), ("none", 0))}
+    doubt = Doubt("Queue", "pop", "it was compiled with -O2")
+    some, none = Outcome(stats=stats["some"]), Outcome(stats=stats["none"], doubts=(doubt,))
+    assert (joined(some, {7: none}).said, joined(none, {7: some}).said) == ([], [])
+    assert joined(none, {7: none}).said == [
+        "Queue: event pop never happened, as far as can be seen: it was compiled with -O2"
+    ]
+
+
+def test_programs_that_several_processes_start_are_counted():
+    assert joined(Outcome(started=1), {7: Outcome(started=1)}).said == ["2 programs that it started were not watched"]
+
+
+def test_a_run_is_interrupted_whichever_of_its_processes_that_was():
+    child = Outcome(stop=Stop(INTERRUPTION, None))
+    assert joined(Outcome(status=0), {7: child}).was_interrupted
+    assert not joined(Outcome(stop=Stop("Queue: full", None)), {7: child}).was_interrupted
+    assert not joined(Outcome(status=0), {7: Outcome(status=0)}).was_interrupted
+
+
+@pytest.mark.parametrize(("number", "severity"), [(15, Severity.WARNING), (9, Severity.WARNING), (11, Severity.ERROR)])
+def test_a_child_that_its_parent_ends_is_no_violation(number, severity):
+    (died,) = Crash.seen("died", Where(None, None, None, 0.0), (), ()).verdicts()
+    found = joined(Outcome(status=0), {7: Outcome((died,), status=-number)})
+    assert [each.severity for each in found.verdicts] == [severity]
 
 
 def test_a_setup_survives():

@@ -311,5 +311,5 @@ def test_of_what_no_state_needed_nobody_says_that_it_never_happened():
     session, debugger = start(program, text, kind=Folding)
     debugger.cont()
     outcome = session.outcome()
-    assert outcome.warnings == ("Late: event never never happened, as far as can be seen: line 4 may be elsewhere",)
+    assert outcome.said == ["Late: event never never happened, as far as can be seen: line 4 may be elsewhere"]
     assert [(each.event, bool(each.hint)) for each in outcome.unseen] == [("never", False), ("turn", True)]

@@ -293,15 +293,14 @@ class Session:
 
     def __post_init__(self) -> None:
         from mopsus.interactive.debugger import DebuggerError
-        from mopsus.interactive.outcome import INTERRUPTION
         from mopsus.model import Diagnostic
         from mopsus.monitor.stats import Stats
 
         outcome = self.outcome
         self.unseen = outcome.unseen
-        self.interrupted = outcome.stop is not None and outcome.stop.reason == INTERRUPTION
+        self.interrupted = outcome.was_interrupted
         self.error = None if outcome.error is None else DebuggerError(outcome.error)
-        self.warnings = [Diagnostic("DEBUG-006", " ".join(text.split()), warning=True) for text in outcome.warnings]
+        self.warnings = [Diagnostic("DEBUG-006", " ".join(text.split()), warning=True) for text in outcome.said]
         self.sources = (self.setup.program[0] if self.setup.program else f"process {self.setup.process}",)
         self.stats = {spec: Stats(**counts) for spec, counts in outcome.stats.items()}
         self.rows = sum(each.events for each in self.stats.values())

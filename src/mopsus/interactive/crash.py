@@ -66,6 +66,14 @@ class Crash:
         return [crash, *self.open]
 
 
+_ASKED = {signal.SIGTERM, signal.SIGKILL, signal.SIGHUP}
+
+
+def was_asked(status: int | None) -> bool:
+    """Is that how a process ends its children? It looks at what became of them, and what it does then decides."""
+    return status is not None and -status in _ASKED
+
+
 def is_crash(status: int | None) -> TypeGuard[int]:
     """Has a program died that ended with this status? Not if somebody has interrupted it."""
     return status is not None and status < 0 and -status != signal.SIGINT

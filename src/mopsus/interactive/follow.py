@@ -41,13 +41,6 @@ class Escaped:
         parts += [f"{self.became}, which the program became,"] if self.became else []
         return " and ".join(parts)
 
-    def warnings(self) -> list[str]:
-        """What is to be said although it does not matter to most: another program does something else."""
-        if not self.started:
-            return []
-        were = "programs that it started were" if self.started > 1 else "program that it started was"
-        return [f"{self.started:,} {were} not watched"]
-
 
 @dataclass(frozen=True, slots=True)
 class Child:

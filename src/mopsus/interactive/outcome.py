@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from mopsus.interactive.crash import PROGRAM, was_asked
 from mopsus.interactive.follow import Child
-from mopsus.model import Fault, Span, Unseen, Verdict
+from mopsus.model import Fault, Severity, Span, Unseen, Verdict
 from mopsus.verdict.wire import pack_verdict, unpack_verdict
 
 INTERRUPTION = "interrupted"
@@ -23,6 +24,19 @@ class Stop:
     reason: str
     location: str | None
     backtrace: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """An event that never happened, as far as can be seen, and why it may have happened all the same."""
+
+    spec: str
+    event: str
+    why: str
+
+    @property
+    def text(self) -> str:
+        return f"{self.spec}: event {self.event} never happened, as far as can be seen: {self.why}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +57,23 @@ class Outcome:
     unseen: Sequence[Unseen] = ()
     children: Sequence[Child] = ()
     """Processes that had sessions of their own, whose findings are among these."""
+    doubts: Sequence[Doubt] = ()
+    started: int = 0
+    """Programs that it started, which nobody watched."""
+
+    @property
+    def said(self) -> list[str]:
+        """All that is to be said although it is no finding."""
+        were = "programs that it started were" if self.started > 1 else "program that it started was"
+        programs = [f"{self.started:,} {were} not watched"] if self.started else []
+        return [*self.warnings, *(each.text for each in self.doubts), *programs]
+
+    @property
+    def was_interrupted(self) -> bool:
+        """Did somebody end it, or what it had left behind, who does not sit at the prompt?"""
+        if self.stop is not None and self.status is None:
+            return self.stop.reason == INTERRUPTION
+        return any(each.reason == INTERRUPTION for each in self.children)
 
     def to_json(self) -> str:
         return json.dumps(
@@ -56,6 +87,8 @@ class Outcome:
                 "faults": [asdict(fault) for fault in self.faults],
                 "unseen": [asdict(each) for each in self.unseen],
                 "children": [asdict(each) for each in self.children],
+                "doubts": [asdict(each) for each in self.doubts],
+                "started": self.started,
             },
             default=repr,  # bytes
         )
@@ -74,6 +107,8 @@ class Outcome:
             tuple(Fault(**fault) for fault in data.get("faults", ())),
             tuple(map(_unseen, data.get("unseen", ()))),
             tuple(Child(**each) for each in data.get("children", ())),
+            tuple(Doubt(**each) for each in data.get("doubts", ())),
+            data.get("started", 0),
         )
 
 
@@ -89,16 +124,20 @@ def joined(program: Outcome, children: Mapping[int, Outcome]) -> Outcome:
     verdicts = [*program.verdicts]
     for process, outcome in children.items():
         told = f"In child process {process}."
-        verdicts += [replace(each, remarks=(*each.remarks, told)) for each in outcome.verdicts]
+        for each in outcome.verdicts:
+            meant = each.spec == PROGRAM and was_asked(outcome.status)
+            severity = Severity.WARNING if meant else each.severity
+            verdicts.append(replace(each, severity=severity, remarks=(*each.remarks, told)))
     ends = [Child(process, each.status, each.stop.reason if each.stop else "") for process, each in children.items()]
     errors = [f"child process {process}: {each.error}" for process, each in children.items() if each.error is not None]
     unseen = set[Unseen].intersection(*({_unhinted(each) for each in outcome.unseen} for outcome in found))
     plain = {each for outcome in found for each in outcome.unseen if not each.hint}
     lost = dict.fromkeys(each for outcome in found for each in outcome.unseen if each.elsewhere or each.lost)
+    stats = {spec: _sum([each.stats[spec] for each in found if spec in each.stats]) for spec in program.stats}
     return replace(
         program,
         verdicts=tuple(verdicts),
-        stats={spec: _sum([each.stats[spec] for each in found if spec in each.stats]) for spec in program.stats},
+        stats=stats,
         warnings=tuple(dict.fromkeys([*(text for each in found for text in each.warnings), *errors])),
         unseen=tuple(
             _unhinted(each) if _unhinted(each) in plain else each
@@ -107,6 +146,12 @@ def joined(program: Outcome, children: Mapping[int, Outcome]) -> Outcome:
         ),
         children=tuple(ends),
         faults=tuple(fault for each in found for fault in each.faults),
+        doubts=tuple(
+            doubt
+            for doubt in dict.fromkeys(doubt for each in found for doubt in each.doubts)
+            if not stats[doubt.spec]["seen"].get(doubt.event)
+        ),
+        started=sum(each.started for each in found),
     )
 
 

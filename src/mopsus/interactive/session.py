@@ -337,8 +337,10 @@ class Session(Voice):
             stop=None if self.over and self.crash is None else self._stop or stop,
             error=self._error,
             faults=tuple(self.faults),
-            warnings=(*self.warnings, *self.sight.escaped.warnings()),
+            warnings=tuple(self.warnings),
             unseen=tuple(self.sight.unseen()) if self.started else (),
+            doubts=tuple(self.sight.doubts),
+            started=self.sight.escaped.started,
         )
 
     def bequeath(self) -> list[object]:

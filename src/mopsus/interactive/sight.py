@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from mopsus.interactive import telling
 from mopsus.interactive.debugger import PlaceError
 from mopsus.interactive.follow import Escaped
+from mopsus.interactive.outcome import Doubt
 from mopsus.interactive.voice import Voice
 from mopsus.interactive.watch import Watch
 from mopsus.model import Place, PlaceKind, Unseen
@@ -27,6 +28,8 @@ class Sight:
         """May a property be watched none of whose events can happen?"""
         self.escaped = Escaped()
         """The processes that were let go."""
+        self.doubts: list[Doubt] = []
+        """What the last run of the program may have done unseen."""
         self._wrong: dict[Place, str] = {}
         """Places that are not there, and why."""
 
@@ -50,6 +53,7 @@ class Sight:
 
     def look_for_missed(self) -> None:
         """The program has ended: what did it never have, and what may it have done unseen?"""
+        self.doubts.clear()
         for watch in self._watches:
             seen = watch.stats()["seen"]
             for place, arrivals in watch.arrivals.items():
@@ -60,7 +64,9 @@ class Sight:
                     continue
                 event = next((each.event for each in arrivals if each.event in watch.looked_for), None)
                 if event is not None and (why := self._debugger.doubt(place)) is not None:
-                    self._voice.warn(f"{watch.spec.name}: event {event} never happened, as far as can be seen: {why}")
+                    doubt = Doubt(watch.spec.name, event, why)
+                    self.doubts.append(doubt)
+                    self._voice.tell(f"warning: {doubt.text}")
 
     def unseen(self) -> Iterator[Unseen]:
         """What monitors have not seen, and what they could not see."""

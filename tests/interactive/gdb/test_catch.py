@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from interactive.gdb.programs import SOURCES, build, observe, run_gdb
 
+from mopsus.interactive.gdb import launch
+from mopsus.interactive.setup import Setup, Watched
 from mopsus.model import Place, PlaceKind, Reading, ReadingKind
 
 pytestmark = pytest.mark.gdb
@@ -140,3 +142,14 @@ def test_unknown_system_calls_and_signals_are_refused_with_near_names():
     assert "there is no system call wrte; did you mean write" in said
     assert "there is no signal SIGUSR3; did you mean SIGUSR" in said
     assert said.strip().endswith("None")
+
+
+def test_an_exception_is_told_on_the_line_that_throws_it(tmp_path):
+    """The line behind it was told once, where the program would go on if a throw returned."""
+    prop = "state init { transition { event throw int() success thrown } } state thrown non-accepting"
+    (tmp_path / "thrown.prop").write_text(prop)
+    program = build("\nint main() {\n    try {\n        throw 7;\n    } catch (int) { }\n}\n", "-g", language="c++")
+    outcome = launch.run(Setup((Watched(str(tmp_path / "thrown.prop")),), (str(program),), batch=True))
+    (verdict,) = outcome.verdicts
+    assert outcome.stop is not None
+    assert (verdict.location, outcome.stop.location) == (f"{program.parent}/program.cc:4", verdict.location)

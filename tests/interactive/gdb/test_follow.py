@@ -11,6 +11,7 @@ from mopsus.interactive.debugger import DebuggerError
 from mopsus.interactive.follow import Child, Follow
 from mopsus.interactive.gdb import family, launch
 from mopsus.interactive.setup import Setup, Watched
+from mopsus.model import Severity
 
 pytestmark = pytest.mark.gdb
 
@@ -59,7 +60,7 @@ def test_children_that_are_not_watched_are_said(follow, capfd):
     outcome = follow(build(FORKING), Follow.PARENT)
     assert (outcome.status, outcome.verdicts, outcome.stats["once"]["events"]) == (3, (), 2)
     assert [each.elsewhere for each in outcome.unseen] == ["2 child processes"]
-    assert outcome.warnings == ["1 program that it started was not watched"]
+    assert outcome.said == ["1 program that it started was not watched"]
     assert capfd.readouterr().out == "started\n"
 
 
@@ -120,8 +121,31 @@ def test_a_child_waits_for_its_debugger_so_that_nobody_can_tell(follow, capfd):
     assert (outcome.status, outcome.stats["once"]["events"]) == (4, 3)
     assert [each.binding for each in outcome.verdicts] == [{"n": 2}]
     assert not outcome.unseen
-    assert not outcome.warnings
+    assert not outcome.said
     assert capfd.readouterr().out == "heard\n"
+
+
+def test_a_child_that_is_killed_while_it_waits_is_no_failure_of_ours(follow):
+    """GDB once said of it `ptrace: No such process`, and that what happened in it was not seen."""
+    program = build(r"""
+        #include <signal.h>
+        #include <sys/wait.h>
+        #include <unistd.h>
+        void work(int n) { }
+        int main(void) {
+            pid_t child = fork();
+            if (!child) { work(1); pause(); }
+            kill(child, SIGKILL);
+            waitpid(child, 0, 0);
+            work(2);
+            return 0;
+        }
+    """)
+    outcome = follow(program, Follow.BOTH)
+    assert [each.status for each in outcome.children] == [-9]
+    assert [(each.spec, each.severity) for each in outcome.verdicts] == [("program", Severity.WARNING)]
+    assert not outcome.unseen
+    assert not outcome.said
 
 
 def test_children_that_are_too_many_are_let_go_and_said(follow, monkeypatch):

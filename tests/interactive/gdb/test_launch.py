@@ -300,7 +300,7 @@ def test_places_that_are_not_there_are_told(event, flags, expected, tmp_path):
     prop = f"state init {{ transition {{ {event} success init }} transition {{ event #end() success init }} }}"
     outcome = run(build(LETTERS, *flags), prop, tmp_path, "o1u1")
     reasons = [each.reason for each in outcome.unseen if not each.possible]
-    assert any(expected in text for text in (*outcome.warnings, *reasons)), outcome
+    assert any(expected in text for text in (*outcome.said, *reasons)), outcome
     assert outcome.status == 4
 
 

@@ -14,7 +14,7 @@ from mopsus.interactive.debugger import Debugger, DebuggerError, Driver, Feed, P
 from mopsus.interactive.gdb.agent.agent import Agent
 from mopsus.interactive.gdb.agent.threads import stop_together
 from mopsus.interactive.gdb.calls import Calls, OpenCall
-from mopsus.interactive.gdb.catch import CAUGHT, catch_point, wrong_with_caught
+from mopsus.interactive.gdb.catch import CAUGHT, THROWN, catch_point, wrong_with_caught
 from mopsus.interactive.gdb.checkpoint import ProgramCheckpoints
 from mopsus.interactive.gdb.developer import DeveloperPoints
 from mopsus.interactive.gdb.interrupts import interrupts, uninterrupted
@@ -176,10 +176,8 @@ class GdbDebugger(Debugger):
         thread = gdb.selected_thread()
         if thread is None:
             return Where(None, None, None, elapsed)
-        returned = self._told is not None and self._told.kind is PlaceKind.CALL and self._told.after
-        location, function, foreign = _described(
-            self.get_pc() - returned
-        )  # the line of the call, not the one behind it
+        behind_call = self._told is not None and _is_behind_call(self._told)
+        location, function, foreign = _described(self.get_pc() - behind_call)  # the line of the call, not the next one
         if foreign:
             location = _called_from() or location
         return Where(location, function, thread.num, elapsed)
@@ -404,6 +402,11 @@ def _called_from() -> str | None:
         if _is_here(location):
             return location
     return None
+
+
+def _is_behind_call(place: Place) -> bool:
+    """Is such a place told where the program goes on after a call, be it one into the C++ library that throws?"""
+    return place.kind in THROWN or (place.kind is PlaceKind.CALL and place.after)
 
 
 def _line(place: gdb.Symtab_and_line) -> str | None:

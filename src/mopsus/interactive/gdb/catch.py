@@ -25,7 +25,8 @@ from mopsus.model import Place, PlaceKind, Reading, ReadingKind, Unavailable
 
 CAUGHT = {PlaceKind.SYSCALL, PlaceKind.SIGNAL, PlaceKind.THROW, PlaceKind.CATCH}
 _NUMBER = re.compile(r"Catchpoint (\d+)")
-_PROBES = {PlaceKind.THROW: ("throw", "rethrow"), PlaceKind.CATCH: ("catch",)}
+THROWN = {PlaceKind.THROW: ("throw", "rethrow"), PlaceKind.CATCH: ("catch",)}
+"""The probes of the C++ library by kind of place."""
 
 
 def catch_point(place: Place, tell: Tell) -> SyscallPoint | SignalPoint | ExceptionPoint:
@@ -39,7 +40,7 @@ def catch_point(place: Place, tell: Tell) -> SyscallPoint | SignalPoint | Except
 
 def wrong_with_caught(place: Place) -> str | None:
     """What is wrong with such a place, and what to do; None if it may be reached."""
-    if place.kind in _PROBES:
+    if place.kind in THROWN:
         return _wrong_with_type(place)
     names = _completions(f"catch {place.kind} ", place.what[:1])
     if place.what in names:
@@ -118,7 +119,7 @@ class ExceptionPoint:
     def __init__(self, place: Place, tell: Tell) -> None:
         self._place = place
         self._tell = tell
-        self._traps = [Trap(f"-probe-stap libstdcxx:{name}", self._hit) for name in _PROBES[place.kind]]
+        self._traps = [Trap(f"-probe-stap libstdcxx:{name}", self._hit) for name in THROWN[place.kind]]
 
     def enable(self, readings: Sequence[Reading]) -> None:
         for trap in self._traps:

@@ -83,6 +83,14 @@ def release(process: int, held: Held) -> None:
     ptrace.set_state(process, held.state)
 
 
+def is_there(process: int | None) -> bool:
+    """Is it alive, and not just waiting for its parent to ask what became of it?"""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
 def let_go(process: int, held: Held) -> bool:
     """The same from outside, if it still waits. Not if somebody traces it; False then."""
     return _handle(process, held, release)

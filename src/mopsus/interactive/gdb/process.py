@@ -21,7 +21,7 @@ from mopsus.interactive.gdb.adapter import GdbDebugger
 from mopsus.interactive.gdb.batch import run_batch
 from mopsus.interactive.gdb.children import Children
 from mopsus.interactive.gdb.course import Course
-from mopsus.interactive.gdb.holding import Held, release
+from mopsus.interactive.gdb.holding import Held, is_there, release
 from mopsus.interactive.gdb.prefix import NAMES, MonitorCommands
 from mopsus.interactive.gdb.signals import Listener
 from mopsus.interactive.gdb.viewing import Viewing
@@ -67,7 +67,11 @@ def begin(order: Mapping[str, Any] | None) -> None:
         if setup.legacy is not None:
             _take_over(session, setup)
     except (MopsusError, gdb.error) as error:
-        _write(setup, Outcome(error=str(error)))
+        if setup.legacy is not None and not is_there(setup.process):  # killed before it has done anything
+            session.ended(-signal.SIGKILL)
+            _write(setup, session.outcome())
+        else:
+            _write(setup, Outcome(error=str(error)))
         gdb.write(f"{error}\n", gdb.STDERR)
         gdb.execute("quit 2")
         return
