@@ -43,6 +43,7 @@ _BODIES: dict[str, dict[str, type | tuple[type, ...]]] = {
     "setDataBreakpoints": {"breakpoints": list},
     "dataBreakpointInfo": {"dataId": (str, type(None)), "description": str},
     "readMemory": {"address": str, "data": str},
+    "disassemble": {"instructions": list},
     "runInTerminal": {"kind": str, "title": str, "cwd": str, "args": list},
 }
 """What the body of an event or an answer, or what a request to the editor must have."""
@@ -53,6 +54,7 @@ _PARTS: dict[str, dict[str, type]] = {
     "variables": {"name": str, "value": str, "variablesReference": int},
     "breakpoints": {"verified": bool},
     "targets": {"label": str},
+    "instructions": {"address": str, "instruction": str},
 }
 """What each object in a list of a body must have."""
 

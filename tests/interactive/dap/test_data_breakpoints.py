@@ -381,6 +381,8 @@ def test_a_python_program_has_none(tmp_path):
         assert "breakpoints with a condition" in point["message"]
         with pytest.raises(Refused, match="no addresses"):
             editor.request("readMemory", memoryReference="0x1000", count=1)
+        with pytest.raises(Refused, match="no instructions to show"):
+            editor.request("disassemble", memoryReference="0x1000", instructionCount=1)
 
 
 def test_memory_is_read(sums):
@@ -400,7 +402,7 @@ def test_memory_is_read(sums):
             ({"memoryReference": "0x0", "count": 1}, "memory"),
             ({"memoryReference": "0x0", "count": -1}, "no -1 bytes"),
             ({"memoryReference": "0x0", "count": 1 << 30}, "at most"),
-            ({"memoryReference": "0x0", "offset": -5, "count": 1}, "no 1 bytes at -5"),
+            ({"memoryReference": "0x0", "offset": -5, "count": 1}, "no address -5"),
             ({"count": 1}, "`memoryReference` is missing"),
         ):
             with pytest.raises(Refused, match=why):

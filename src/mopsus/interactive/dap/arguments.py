@@ -39,6 +39,10 @@ class Arguments:
     def maybe_number(self, name: str) -> int | None:
         return self._maybe(name, int)
 
+    def count(self, name: str) -> int:
+        self.number(name)  # it is needed
+        return self.maybe_count(name) or 0
+
     def maybe_count(self, name: str) -> int | None:
         """A number of things, or of the place of one."""
         found = self.maybe_number(name)

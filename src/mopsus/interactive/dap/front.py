@@ -350,6 +350,7 @@ CAPABILITIES: Message = {
     "supportsCompletionsRequest": True,
     "supportsExceptionInfoRequest": True,
     "supportsReadMemoryRequest": True,
+    "supportsDisassembleRequest": True,
     "supportsExceptionFilterOptions": True,
     "supportsExceptionOptions": False,
     "supportsDelayedStackTraceLoading": True,

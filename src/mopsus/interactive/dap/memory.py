@@ -14,14 +14,22 @@ _END = 1 << 64
 """No address is so large."""
 
 
-def read_memory(arguments: Arguments, debugger: Debugger) -> Message:
-    """What is in memory, as far as it can be read."""
-    reference, length = arguments.text("memoryReference"), arguments.number("count")
+def address_of(arguments: Arguments) -> int:
+    """Where in memory a request means."""
+    reference = arguments.text("memoryReference")
     try:
-        start = int(reference, 0) + (arguments.maybe_number("offset") or 0)
+        address = int(reference, 0) + (arguments.maybe_number("offset") or 0)
     except ValueError as error:
         raise RequestError(f"`memoryReference`: {reference} is no address") from error
-    if not 0 <= start < _END or not 0 <= length <= _MOST:
+    if not 0 <= address < _END:
+        raise RequestError(f"there is no address {address}")
+    return address
+
+
+def read_memory(arguments: Arguments, debugger: Debugger) -> Message:
+    """What is in memory, as far as it can be read."""
+    start, length = address_of(arguments), arguments.number("count")
+    if not 0 <= length <= _MOST:
         raise RequestError(f"there are no {length} bytes at {start}", hint=f"ask for {_MOST} at most")
     data, end = b"", min(start + length, _END)
     while (at := start + len(data)) < end:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from mopsus.interactive.dap.arguments import Arguments, RequestError
 from mopsus.interactive.dap.channel import Channel, Message
-from mopsus.interactive.dap.memory import read_memory
+from mopsus.interactive.dap.memory import address_of, read_memory
 from mopsus.interactive.dap.monitors import Monitors, checkpoints_of, monitors_of
 from mopsus.interactive.dap.shapes import there, wanted_points
 from mopsus.interactive.dap.terminal import HANG_UP, SIGNAL, SIGNALS
@@ -28,6 +28,7 @@ from mopsus.interactive.dap.workbench import (
     Frame,
     Go,
     Inside,
+    Instruction,
     Placed,
     Scope,
     Source,
@@ -65,6 +66,8 @@ _HOLDING = {
     "mopsus/monitors",
 }
 """Those that are done while it is held for a moment. All others are for a program that stands still."""
+_MOST_INSTRUCTIONS = 10_000
+"""To show at once, and to count from where they are asked for."""
 
 
 class Server:
@@ -114,6 +117,7 @@ class Server:
             "dataBreakpointInfo": self._data_breakpoint_info,
             "exceptionInfo": self._exception_info,
             "readMemory": lambda arguments: read_memory(arguments, self._session.debugger),
+            "disassemble": self._disassemble,
             "pause": self._pause,
             "cancel": self._cancel,
             SIGNAL: self._signal,
@@ -360,6 +364,28 @@ class Server:
             "breakMode": "unhandled" if caught.uncaught else "always",
             "details": {"message": caught.message, "typeName": caught.name, "stackTrace": caught.details},
         }
+
+    def _disassemble(self, arguments: Arguments) -> Message:
+        address, count = address_of(arguments), arguments.count("instructionCount")
+        if count > _MOST_INSTRUCTIONS:
+            raise RequestError(f"there are too many instructions in {count}", hint=f"ask for {_MOST_INSTRUCTIONS}")
+        start = arguments.maybe_number("instructionOffset") or 0
+        if abs(start) > _MOST_INSTRUCTIONS:
+            raise RequestError(f"the {start}th instruction is too far away", hint=f"ask for {_MOST_INSTRUCTIONS}")
+        return {"instructions": list(map(self._shown_instruction, self._bench.instructions(address, start, count)))}
+
+    def _shown_instruction(self, instruction: Instruction) -> Message:
+        return there(
+            {
+                "address": hex(instruction.address),
+                "instruction": instruction.text or "??",
+                "instructionBytes": instruction.data.hex(" ") or None,
+                "symbol": instruction.function,
+                "location": instruction.source and self._shown_source(instruction.source),
+                "line": instruction.line,
+                "presentationHint": None if instruction.text else "invalid",
+            }
+        )
 
     # ---- points
 

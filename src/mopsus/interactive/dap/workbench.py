@@ -154,6 +154,20 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True)
+class Instruction:
+    """One of a compiled program."""
+
+    address: int
+    text: str
+    """Nothing if there is none that could be read."""
+    data: bytes
+    """Its bytes."""
+    function: str | None = None
+    source: Source | None = None
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Wanted:
     """A breakpoint as the editor asks for it, at a line, a function or data."""
 
@@ -285,6 +299,10 @@ class Workbench(ABC):
         if source.text is None:
             raise DebuggerError(f"there is no text of {source.name}", hint="it is not on this machine")
         return source.text
+
+    def instructions(self, address: int, start: int, count: int) -> Sequence[Instruction]:
+        """Exactly so many, from one on that is counted from the one at an address."""
+        raise DebuggerError("this program has no instructions to show", hint="only compiled ones have")
 
     # ---- also while the program runs
 

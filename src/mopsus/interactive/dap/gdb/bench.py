@@ -15,6 +15,7 @@ import gdb
 from gdb.frames import execute_frame_filters  # type: ignore[import-not-found]  # the stubs lack it
 
 from mopsus.interactive.dap.gdb.data import Watching
+from mopsus.interactive.dap.gdb.instructions import instructions
 from mopsus.interactive.dap.gdb.points import Points
 from mopsus.interactive.dap.gdb.program import Program
 from mopsus.interactive.dap.gdb.variables import Holder, Origin, evaluated, set_value, shown
@@ -25,6 +26,7 @@ from mopsus.interactive.dap.workbench import (
     Filtered,
     Frame,
     Inside,
+    Instruction,
     Placed,
     Scope,
     Source,
@@ -108,6 +110,9 @@ class GdbBench(Workbench):
             found = gdb.execute(f"complete {text}", to_string=True).splitlines()
         lines = [line for line in found if line.startswith(text[:start]) and "***" not in line]
         return [Completion(line[start:], start, len(text) - start) for line in lines]
+
+    def instructions(self, address: int, start: int, count: int) -> Sequence[Instruction]:
+        return instructions(address, start, count)
 
     def signal(self, number: Signals) -> None:
         self._program.signal(number)
