@@ -14,6 +14,7 @@ from mopsus.interactive.debugger import Where
 from mopsus.interactive.watch import Move, Watch
 from mopsus.model import Acceptance, MopsusError, Verdict, WitnessEvent
 from mopsus.model.text import printable, short_path, show_binding, show_place, show_value
+from mopsus.spec import render_all
 from mopsus.verdict import Explanation, explain
 
 _OURS = f"{Path(__file__).parent}/"
@@ -167,6 +168,13 @@ def error_text(error: MopsusError) -> str:
     """`error[DEBUG-002]: there is no function pusj (did you mean push?)`."""
     hint = f" ({error.hint})" if error.hint else ""
     return f"error[{error.code}]: {error.message}{hint}"
+
+
+def refusal(error: MopsusError, form: str = "{}\n  {}") -> str:
+    """Why a command is refused, and what to do; of what is wrong in a file, where that is."""
+    if any(each.span is not None for each in error.diagnostics):
+        return render_all(error.diagnostics)
+    return form.format(error.message, error.hint) if error.hint else error.message
 
 
 def fault_text(error: BaseException) -> str:

@@ -94,7 +94,13 @@ def test_feature_62_mopsus_debug_and_the_file_to_source(files):
     done = subprocess.run(words, capture_output=True, text=True, timeout=60)
     assert done.returncode == 1
     assert "takes/efsm  empty" in done.stderr
-    said = run_gdb(program, [f"source {START}", f"verde load-property {prop}", "verde run-with-program"])
+    wrong = files / "wrong.prop"
+    wrong.write_text("state init {\n    transision { event take() success init }\n}\n")
+    loading = [f"verde load-property {each}" for each in (wrong, prop)]
+    said = run_gdb(program, [f"source {START}", *loading, "verde run-with-program"])
+    assert (
+        f"--> {wrong}:2:5\n   |      transision {{ event take() success init }}\n   |      ^^^^^^^^^^ did you" in said
+    )
     assert "Stopped: takes: empty" in said
 
 

@@ -37,6 +37,7 @@ from mopsus.interactive.dap.workbench import (
     Variable,
     Workbench,
 )
+from mopsus.interactive.telling import refusal
 from mopsus.model import MopsusError
 
 if TYPE_CHECKING:
@@ -224,7 +225,7 @@ class Server:
         except _GoneError as error:
             self.refuse(message, f"{error.message} ({error.hint})", shown=False)
         except MopsusError as error:
-            self.refuse(message, error.message + (f" ({error.hint})" if error.hint else ""))
+            self.refuse(message, refusal(error, "{} ({})"))
         except Exception as error:  # whatever goes wrong here, the program and the editor are not to suffer from it
             traceback.print_exc(file=sys.stderr)
             self.refuse(message, f"{command} failed: {type(error).__name__}: {error}")

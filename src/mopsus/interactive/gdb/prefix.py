@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import gdb
 
 from mopsus.interactive.commands import completions
+from mopsus.interactive.telling import refusal
 from mopsus.model import MopsusError
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class MonitorCommands(gdb.Command):
         try:
             self._session.command(argument)
         except MopsusError as error:
-            raise gdb.GdbError(f"{error.message}\n  {error.hint}" if error.hint else error.message) from error
+            raise gdb.GdbError(refusal(error)) from error
         self._course.proceed(started=True)
 
     def complete(self, text: str, word: str) -> list[str] | int:

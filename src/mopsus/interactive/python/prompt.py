@@ -20,6 +20,7 @@ from typing import IO, Any, Protocol, TextIO, cast
 
 from mopsus.interactive.python.bell import await_input
 from mopsus.interactive.python.values import write_back
+from mopsus.interactive.telling import refusal
 from mopsus.model import MopsusError
 
 
@@ -293,7 +294,7 @@ class Prompt(pdb.Pdb):
         try:
             return self._owner.command(arg)
         except MopsusError as error:
-            self.error(error.message + (f"; {error.hint}" if error.hint else ""))
+            self.error(refusal(error, "{}; {}"))
             return False
 
     do_mopsus = do_verde
