@@ -80,7 +80,8 @@ class Run:
         os._exit = self._exit_at_once
         ended = launch(self._program, self, self._failed)
         status = -signal.SIGINT if ended.interrupted else ended.status
-        self.ended(status)
+        if self._debugger.is_program():  # and none that it has forked, which comes to its own end here
+            self.ended(status)
         return status
 
     # ---- as `launch` sees what watches a program
