@@ -8,6 +8,7 @@ import random
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -41,10 +42,10 @@ LIGHT = """
 
 
 @contextmanager
-def session(folder: Path, *options: str) -> Iterator[subprocess.Popen[str]]:
+def session(folder: Path, *options: str, text: str = LIGHT) -> Iterator[subprocess.Popen[str]]:
     """`mopsus debug` of a program that goes on until nobody reads what it prints."""
     prop = folder / "light.prop"
-    prop.write_text(LIGHT)
+    prop.write_text(text)
     words = [sys.executable, "-m", "mopsus", "debug", *options, "--prop", f"{prop},quiet", str(build(TOGGLE))]
     pipe = subprocess.PIPE
     running = subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
@@ -114,3 +115,38 @@ def test_at_the_prompt_the_program_stops_and_goes_on(hooks, tmp_path):
         assert is_gone(running.pid)
         assert running.returncode == 0
         assert not [each for each in ("Exception", "internal-error", "Stopped") if each in said + rest + errors]
+
+
+ENDLESS = """
+    initialization {{ import pathlib }}
+    state init {{
+        transition {{
+            event toggle(light)
+            success {{
+                pathlib.Path("{begun}").touch()
+                while True: pass
+            }} init
+        }}
+    }}
+"""
+
+
+@pytest.mark.parametrize(("options", "number"), [(["--batch"], signal.SIGTERM), ([], signal.SIGINT)])
+def test_code_of_a_property_that_does_not_end_is_cut_off(options, number, tmp_path):
+    """The first Ctrl-C once did nothing, and from a terminal no other one did."""
+    begun = tmp_path / "begun"
+    with session(tmp_path, *options, text=ENDLESS.format(begun=begun)) as running:
+        assert running.stdin is not None
+        if not options:
+            running.stdin.write("run\n")
+            running.stdin.flush()
+        while not begun.exists():
+            assert running.poll() is None
+            time.sleep(0.02)
+        send(running, number)
+        if not options:
+            read_until(running, "Stopped: interrupted")
+        _, errors = running.communicate(timeout=120)
+        assert running.returncode == 128 + number
+        assert is_gone(running.pid)
+        assert "program.c:5 · interrupted" in errors

@@ -364,6 +364,32 @@ def test_ctrl_c_stops_the_program_and_not_the_session(tmp_path):
     assert process.returncode == 0
 
 
+def test_ctrl_c_once_more_cuts_off_code_of_a_property_that_does_not_end(tmp_path):
+    (tmp_path / "program.py").write_text("def f(): pass\nf()\n")
+    prop = "state init { transition { event f() success { print('begun')\nwhile True: pass } init } }"
+    (tmp_path / "watched.prop").write_text(prop)
+    words = ["debug", "--prop", f"{tmp_path / 'watched.prop'},quiet", str(tmp_path / "program.py")]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mopsus", *words],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        process.stdin.write("continue\n")
+        process.stdin.flush()
+        for sign in ("begun", "Ctrl-C again cuts it off"):
+            while sign not in (line := process.stdout.readline()):
+                assert line
+            os.killpg(process.pid, signal.SIGINT)
+        shown, _ = process.communicate("p 'still here'\nquit\n", timeout=60)
+    finally:
+        end_all(process)
+    assert "Stopped: interrupted" in shown
+    assert "'still here'" in shown
+
+
 RANDOM = """\
 import random, sys
 

@@ -9,12 +9,28 @@ from __future__ import annotations
 
 import _thread
 import signal
+import sys
 import threading
 from functools import partial
+from pathlib import Path
 
 import gdb
 
+from mopsus.interactive.endless import is_in_users_code
 from mopsus.interactive.gdb.agent.threads import is_running
+from mopsus.stopping import PATIENCE_S
+
+_HEARD = {signal.SIGINT, signal.SIGTERM}
+
+
+def _has_pending(process: int) -> bool:
+    """Waits a Ctrl-C for this one?"""
+    try:
+        lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    except OSError:
+        return False
+    masks = [line.split()[1] for line in lines if line.startswith(("SigPnd:", "ShdPnd:"))]
+    return any(int(mask, 16) >> (signal.SIGINT - 1) & 1 for mask in masks)
 
 
 class Listener:
@@ -25,6 +41,8 @@ class Listener:
         self._has_prompt = has_prompt
         self._ends = False
         self._waiting = 0
+        self._process = 0
+        """Of a program that runs and has the developer's terminal."""
         before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         threading.Thread(target=self._wait, daemon=True).start()
         signal.pthread_sigmask(signal.SIG_SETMASK, before | {signal.SIGTERM})
@@ -32,6 +50,7 @@ class Listener:
         if has_prompt:
             self.release()
             gdb.events.before_prompt.connect(lambda *_: self._at_prompt())
+            gdb.events.cont.connect(self._goes_on)
 
     def hold(self) -> None:
         """The program will run."""
@@ -39,16 +58,39 @@ class Listener:
 
     def release(self) -> None:
         """It stands."""
+        self._process = 0
         if self._has_prompt:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
+    def _goes_on(self, event: gdb.ThreadEvent) -> None:
+        thread = event.inferior_thread or gdb.selected_thread()
+        self._process = thread.ptid[0] if thread is not None else 0
+
     def _wait(self) -> None:
         while True:
-            number = signal.sigwait({signal.SIGINT, signal.SIGTERM})
-            if number == signal.SIGINT and self._waiting:  # code of a property that does not come to an end
+            number = self._next()
+            if number is None:
+                self._look()
+                continue
+            if number == signal.SIGINT and self._waiting:
                 _thread.interrupt_main()
             self._waiting += 1
             gdb.post_event(partial(self._heed, number == signal.SIGTERM or not self._has_prompt))
+
+    def _next(self) -> int | None:
+        """The next signal; None if there is something to look at before it comes."""
+        if not self._waiting and not self._has_prompt:
+            return signal.sigwait(_HEARD)
+        found = signal.sigtimedwait(_HEARD, PATIENCE_S)
+        return None if found is None else found.si_signo
+
+    def _look(self) -> None:
+        """Is there code of a property that does not come to an end, though somebody has pressed Ctrl-C? From the
+        terminal that goes to the program, which stands still meanwhile."""
+        if is_in_users_code(sys._current_frames().get(threading.main_thread().ident or 0)) and (
+            self._waiting or _has_pending(self._process)
+        ):
+            _thread.interrupt_main()
 
     def _heed(self, ends: bool) -> None:
         self._waiting = 0

@@ -23,6 +23,7 @@ from mopsus.interactive.debugger import (
     Where,
     shortened,
 )
+from mopsus.interactive.endless import is_in_users_code
 from mopsus.interactive.python import processes
 from mopsus.interactive.python.arrivals import Arrivals, Hit
 from mopsus.interactive.python.atlas import Atlas
@@ -392,6 +393,10 @@ class PythonDebugger(Debugger):
         if self._prompt.open:
             self._prompt.interrupt(frame)
         elif self.is_at_work():
+            if is_in_users_code(frame):
+                if self._staying:
+                    raise KeyboardInterrupt
+                self.write("\nThe code of a property is at work; Ctrl-C again cuts it off.")
             self._staying = True
             self._settle_soon()
         elif frame is not None:
