@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 def prepare(session: Session, setup: Setup) -> None:
     """Make the monitors that a set-up asks for. Errors in files are raised, each with its place."""
-    session.silent, session.sight.allow_silent = setup.batch, setup.allow_silent
+    session.silent = setup.batch
+    # The parent of a child that is followed may have become another program.
+    session.sight.allow_silent = setup.allow_silent or setup.legacy is not None
     for each in setup.properties:
         load_property(session, each.file, each.functions, each.scenario, quiet=each.quiet or setup.batch)
     live = session.live

@@ -148,6 +148,26 @@ def test_a_child_that_is_killed_while_it_waits_is_no_failure_of_ours(follow):
     assert not outcome.said
 
 
+def test_a_child_of_what_a_child_has_become_is_watched_though_nothing_can_happen_in_it(follow, capfd):
+    """It was once let go, with a word of GDB's that its program cannot be run."""
+    program = build(r"""
+        #include <sys/wait.h>
+        #include <unistd.h>
+        void work(int n) { }
+        int main(void) {
+            work(1);
+            if (!fork()) execl("/bin/sh", "sh", "-c", "(echo forked); exit 3", (char *) 0);
+            int status;
+            wait(&status);
+            return WEXITSTATUS(status);
+        }
+    """)
+    outcome = follow(program, Follow.BOTH)
+    assert sorted(each.status for each in outcome.children) == [0, 3]
+    assert (outcome.status, outcome.said, outcome.unseen) == (3, [], ())
+    assert capfd.readouterr().out == "forked\n"
+
+
 def test_children_that_are_too_many_are_let_go_and_said(follow, monkeypatch):
     monkeypatch.setattr(family, "MOST", 1)
     program = build(r"""
