@@ -46,6 +46,7 @@ class Stopping:
         self.heeded = False
         """Has somebody seen to it that what was found is reported as interrupted?"""
         self._came = 0.0
+        self._over = False
         self._deferring = False
         self._lost = False
         self._reminding = False
@@ -159,8 +160,12 @@ class Stopping:
         """From now on the command has something to lose."""
         self._handle_all(self._handle)
 
+    def end_work(self) -> None:
+        """All is done: from now on a signal raises nothing, as nobody would catch it."""
+        self._over = True
+
     def end_command(self, status: int) -> None:
-        """All is done, and the interpreter is about to end with this status: no signal need wait for that."""
+        """The interpreter is about to end with this status: no signal need wait for that."""
         leave = self._leave
         self._remind_in(0)
         if leave is not None:
@@ -184,7 +189,7 @@ class Stopping:
             signal.signal(number, handle)
 
     def _take(self, numbers: tuple[int, ...], handle: Handle) -> None:
-        self.number, self.expected, self.heeded, self._lost = None, False, False, False
+        self.number, self.expected, self.heeded, self._lost, self._over = None, False, False, False, False
         # What is ignored stays ignored: `nohup` and shells that start something in the background mean it.
         self._before = {each: now for each in numbers if (now := signal.getsignal(each)) not in (signal.SIG_IGN, None)}
         self._handle_all(handle)
@@ -202,6 +207,8 @@ class Stopping:
     def _handle(self, number: int, frame: FrameType | None) -> None:
         if self.number is not None:
             self._hear_again(number)
+            return
+        if self._over:
             return
         self.number, self._came = number, time.monotonic()
         if self._tell is not None:
@@ -229,7 +236,7 @@ class Stopping:
             signal.setitimer(signal.ITIMER_REAL, 0)
 
     def _remind(self, number: int, frame: FrameType | None) -> None:
-        wanted = not self.heeded and (self._deferring or self._lost)
+        wanted = not (self.heeded or self._over) and (self._deferring or self._lost)
         self._lost = False
         if not wanted:
             self._remind_in(0)

@@ -1,11 +1,13 @@
 """How commands are found, and how what they raise becomes a message and an exit status."""
 
 import os
+import signal
 import subprocess
 import sys
 
 import pytest
 
+from mopsus import collecting
 from mopsus.cli import app as cli
 from mopsus.cli.main import main
 from mopsus.model import Diagnostic, MopsusError, Span
@@ -35,6 +37,27 @@ def test_what_a_command_returns_is_the_exit_status(command, status):
 
     command(demo)
     assert status_of("demo") == (status or 0)
+
+
+@pytest.mark.parametrize("status", [0, 2])
+def test_a_signal_that_comes_when_all_is_done_is_not_raised_any_more(command, monkeypatch, status):
+    """Nobody would catch it: there was a traceback."""
+
+    def demo() -> int:
+        """Do it."""
+        if status:
+            raise MopsusError("the door is open")
+        return status
+
+    last = collecting.as_before
+
+    def too_late():
+        last()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    command(demo)
+    monkeypatch.setattr(collecting, "as_before", too_late)
+    assert status_of("demo") == status
 
 
 def test_an_error_of_ours_is_shown_with_its_code_and_hint(command, capsys):

@@ -47,14 +47,18 @@ def _run(arguments: Sequence[str] | None) -> int:
 
     collecting.seldom()
     _open_closed_streams()
+    status = None
     try:
-        status = _run_command(arguments)
-        flush_output()
+        try:
+            status = _run_command(arguments)
+            flush_output()
+        except Exception as error:
+            # In the midst of an import, for one, an interrupt may come out as something else.
+            status = INTERRUPTED if STOPPING.is_set() and not STOPPING.heeded else _explain(error)
+        STOPPING.end_work()
     except KeyboardInterrupt:
-        status = interrupted_status()
-    except Exception as error:
-        # In the midst of an import, for one, an interrupt may come out as something else.
-        status = INTERRUPTED if STOPPING.is_set() and not STOPPING.heeded else _explain(error)
+        STOPPING.end_work()
+        status = interrupted_status() if status is None else status  # it may have come when all was done
     finally:
         collecting.as_before()
     if STOPPING.is_set() and not (STOPPING.heeded or STOPPING.expected):
