@@ -101,6 +101,47 @@ def test_several_rotations_at_once(tmp_path):
     rows.close()
 
 
+def test_files_are_read_though_the_last_rotation_was_followed_by_nothing(tmp_path):
+    """They were left until somebody wrote to the log again."""
+    path = tmp_path / "log"
+    append(path, "1\n")
+    following = Following(path)
+    following.wait_for(b"1\n")
+    append(tmp_path / "new", "2\n")
+    path.rename(tmp_path / "log.2")
+    (tmp_path / "new").rename(tmp_path / "log.1")
+    path.touch()
+    following.wait_for(b"1\n2\n")
+    with (tmp_path / "log.1").open("a") as writer:
+        writer.write("3\n")  # a writer that has not noticed yet
+    following.wait_for(b"1\n2\n3\n")
+    append(path, "4\n")
+    following.wait_for(b"1\n2\n3\n4\n")
+    following.end()
+
+
+def test_a_run_that_goes_on_waits_for_the_writer_too(tmp_path):
+    """It left a file that somebody still wrote to, because the next was there."""
+    path = tmp_path / "log"
+    append(path, "1\n")
+    stop = threading.Event()
+    stop.set()
+    (first,) = Follower(path, format=Format.JSONL, stop=stop)
+    path.rename(tmp_path / "log.1")
+    path.touch()
+
+    def late():
+        if not path.stat().st_size:
+            append(tmp_path / "log.1", "2\n")
+            append(path, "3\n")
+
+    follower = Follower(path, format=Format.JSONL, stop=threading.Event(), poll_s=POLL_S, idle=late)
+    follower.start = first.mark
+    rows = iter(follower)
+    assert [next(rows).rows, next(rows).rows] == [b"2\n", b"3\n"]
+    rows.close()
+
+
 def test_truncation(tmp_path):
     path = tmp_path / "log"
     append(path, "1\n2\n")

@@ -120,7 +120,7 @@ class Follower:
     def _first(self) -> LogFile | None:
         self._known = mark = self.start
         found, later = succession(self.path, mark)
-        self._later.extend(later)
+        self._later.extend(_begun(later))
         if found is not None:
             self._begin(mark)
             return found
@@ -190,13 +190,13 @@ class Follower:
         following = open_log(self.path)
         if following is None:
             return False
-        same = following.identity == current.identity or not following.size
+        same = following.identity == current.identity
         following.close()
         if same:
             return False
         own, later = succession(self.path, self._mark(current))
         _close(own)
-        self._later.extend(later)
+        self._later.extend(_begun(later))
         return bool(self._later)
 
     def _mark(self, current: LogFile) -> Mark:
@@ -243,6 +243,13 @@ class Follower:
         self._given += len(rows)
         assert self._current is not None
         return Whole(rows, begins, self._mark(self._current))
+
+
+def _begun(files: list[LogFile]) -> list[LogFile]:
+    """Up to the last file with something in it: until something is in the next, its writer may still be in this one."""
+    while files and files[-1].is_empty:
+        files.pop().close()
+    return files
 
 
 def _close(*files: LogFile | None) -> None:

@@ -83,6 +83,11 @@ class LogFile:
         """How many bytes there are now, as far as that is known without reading them."""
         return os.fstat(self._file.fileno()).st_size if self._pieces is None else self.offset
 
+    @property
+    def is_empty(self) -> bool:
+        """Is there nothing in it yet?"""
+        return not os.fstat(self._file.fileno()).st_size
+
     def read(self) -> bytes:
         """The next bytes, if there are any by now."""
         handle = self._file.fileno()
