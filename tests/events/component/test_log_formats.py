@@ -348,6 +348,28 @@ def test_a_line_that_fits_nearly_costs_no_more() -> None:
     assert time.perf_counter() - start < 5
 
 
+@pytest.mark.parametrize(
+    ("format", "line"),
+    [
+        ("%(name)s%(levelname)s%(module)s%(funcName)s%(message)s", "x" * 600),
+        ("%(levelname)s %(name)s %(processName)s %(threadName)s %(module)s %(message)s", (" " * 80).join("abcdefg")),
+        ("%(levelname)s:%(name)s:%(module)s:%(funcName)s:%(process)d:%(message)s", "a:" * 300),
+    ],
+    ids=["nothing between", "blanks between", "in words, too"],
+)
+def test_a_line_that_was_made_for_a_format_is_passed_over_soon(format: str, line: str) -> None:
+    """There are more ways to share it among the fields than can be tried: it took for ever."""
+    start = time.perf_counter()
+    assert LoggingLines(format).parse_line(line) is None
+    assert time.perf_counter() - start < 1
+
+
+def test_words_may_contain_what_ends_them() -> None:
+    found = LoggingLines("%(name)s-%(levelname)s-%(message)s").parse_line("my-own-app-INFO-recv(<0.2.0>,hello)")
+    assert found is not None
+    assert found[0][:4] == recv(Atom("hello"))[:4]
+
+
 def test_fields_of_a_format_may_be_called_anything() -> None:
     found = LoggingLines("%(1)s %(é)s %(message)s").parse_line("a b recv(<0.2.0>,hello)")
     assert found is not None
