@@ -74,6 +74,7 @@ void Node::hold(Time time, const Memory& seen) {
 // What was observed has not changed up to here.
 void Node::hold_until(Time time) {
     if (time <= held_until_) return;
+    refuse_if_far(time);
     instances_->learn({held_until_ + 1, time}, {observed_.data(), values_.data()});
     held_until_ = time;
 }
@@ -84,7 +85,15 @@ void Node::learn(Interval interval, Input input, bool value) {
     Word* const values = known + news_.size() / 2;
     set_bit(known, input);
     if (value) set_bit(values, input);
+    refuse_if_far(interval.last);
     instances_->learn(interval, {known, values});
+}
+
+// Instances whose states go round while nothing changes are looked at for each timestamp at which they can begin.
+void Node::refuse_if_far(Time time) const {
+    constexpr Time kFarthest = Time{1} << 20;
+    const Time end = instances_->end();
+    if (time > end && time - end > kFarthest) throw Error("an input is told " + std::to_string(time - end) + " timestamps too early");
 }
 
 void Node::receive(const Letter& letter) {

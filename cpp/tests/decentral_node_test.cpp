@@ -282,6 +282,15 @@ TEST(decentral_nodes_that_run_one_by_one_are_not_kept_busy_by_a_verdict_for_ever
     REQUIRE(refused([&] { node.step(1, Memory(), inbox); }).starts_with("an input is told"));
 }
 
+TEST(decentral_nodes_whose_instances_go_round_are_not_kept_busy_by_a_verdict_for_ever) {
+    // Two states in turn, whatever the inputs are, until m does not hold.
+    const auto automaton = std::make_shared<Automaton>(std::vector<std::string>{"m"}, std::vector<Truth>{Truth::Unknown, Truth::Unknown, Truth::False},
+                                                       std::vector<Automaton::Node>{{0, ~2, ~1}, {0, ~2, ~0}}, std::vector<Diagram>{0, 1, ~2});
+    Node node(automaton, {.references = {{0, 0}}, .receivers = {1}});
+    const std::vector<Letter> inbox{{0, Verdict{1, Time{1} << 40, true}}};
+    REQUIRE(refused([&] { node.step(1, Memory(), inbox); }).starts_with("an input is told"));
+}
+
 TEST(decentral_orchestrators_are_not_kept_busy_by_an_observation_for_ever) {
     Orchestrator orchestrator(conjunction());
     Memory memory;

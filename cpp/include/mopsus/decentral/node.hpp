@@ -50,6 +50,7 @@ private:
     void observe(const Memory& seen);
     void hold(Time time, const Memory& seen);
     void hold_until(Time time);
+    void refuse_if_far(Time time) const;
     void learn(Interval interval, Input input, bool value);
     void receive(const Letter& letter);
     void answer(Step& step);
