@@ -217,6 +217,16 @@ def test_numbers_of_verdicts_that_are_none_are_refused(kept, capsys):
     assert "cannot be taken over" in refused(capsys, "s.mop", "app.log", "--state", "kept", "--verdicts", "found")
 
 
+@pytest.mark.parametrize("row", [0, -3, 1 << 70, None])
+def test_a_row_that_cannot_be_is_refused(kept, capsys, row):
+    """The first row after it was an internal error."""
+    body = json.loads((kept / "kept").read_bytes().partition(b"\n")[2])
+    body["reader"]["row"] = row
+    text = json.dumps(body).encode()
+    (kept / "kept").write_bytes(_heading(text) + text)
+    assert "cannot be taken over" in refused(capsys, "s.mop", "app.log", "--state", "kept", "--verdicts", "found")
+
+
 @pytest.mark.parametrize("inode", [[1, float("inf")], 3, {"a": 1}, None])
 def test_a_state_that_makes_no_sense_is_refused(kept, capsys, inode):
     body = (kept / "kept").read_bytes().partition(b"\n")[2]

@@ -19,6 +19,8 @@ from mopsus.events.trace.survey import Survey
 from mopsus.events.trace.text import CsvReader, JsonReader, TextReader
 from mopsus.model import TraceError
 
+_LAST_ROW = 1 << 53
+
 
 class LogReader:
     """Iterates over the rows that a CSV or JSON-lines file has and gets, until `stop` is set.
@@ -66,6 +68,8 @@ class LogReader:
     def restore(self, data: Mapping[str, Any]) -> None:
         """Go on where `snapshot` was taken. Before the first row."""
         self._row = int(data["row"])
+        if not 0 < self._row < _LAST_ROW:
+            raise ValueError(f"there is no row {self._row}")
         self.types.settle(data["types"])
         if data["format"] is not None:
             self._follower.format = Format(data["format"])
