@@ -44,4 +44,4 @@ def _canonical(each: Property) -> str:
     try:
         return str(logic.print(logic.parse(each.formula, ())))
     except MopsusError as error:
-        return f"{error.code} {error.message}"
+        return str(error.code)
