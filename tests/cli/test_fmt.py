@@ -57,6 +57,15 @@ def test_check_names_the_files_that_differ(mopsus, messy, tidy):
     assert mopsus("fmt", "--check", tidy) == (0, "", "")
 
 
+@pytest.mark.parametrize(
+    ("name", "shown"), [("e\x1b[31m.mop", "e\\x1b[31m.mop"), ("b\udcff.mop", "b\\udcff.mop")], ids=["ESC", "no UTF-8"]
+)
+def test_names_do_nothing_to_a_terminal(mopsus, tmp_path, name, shown):
+    (tmp_path / name).write_text(MESSY)
+    assert mopsus("fmt", "--check", tmp_path / name) == (1, f"{tmp_path}/{shown}\n", "")
+    assert mopsus("fmt", "--write", tmp_path / name) == (0, "", f"{tmp_path}/{shown}: written in canonical form\n")
+
+
 def test_write_changes_only_what_differs(mopsus, messy, tidy):
     before = tidy.stat().st_mtime_ns
     status, out, err = mopsus("fmt", "--write", tidy, messy)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mopsus.cli.messages import CommandError
+from mopsus.model.text import printable
 
 if TYPE_CHECKING:
     from mopsus.model import Diagnostic
@@ -32,7 +33,7 @@ def fmt(
     changed = [name for name in before if after[name] != before[name]]
     if check:
         for name in changed:
-            print(name)
+            print(printable(name, len(name)))
         return 1 if changed else 0
     for name, text in after.items():
         if not write or name == "-":
@@ -76,4 +77,4 @@ def replace(name: str, text: str) -> None:
         Path(name).write_text(text, encoding="utf-8", newline="")
     except OSError as error:
         raise CommandError(f"cannot write {name}: {error.strerror}") from None
-    print(f"{name}: written in canonical form", file=sys.stderr)
+    print(f"{printable(name)}: written in canonical form", file=sys.stderr)

@@ -50,6 +50,7 @@ from mopsus.cli.options import (
 from mopsus.cli.reporting import Reporting
 from mopsus.cli.specs import load_specs, sort_out
 from mopsus.model.limits import MAX_LIVE
+from mopsus.model.text import printable
 from mopsus.stopping import STOPPING
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ def watch(
     report = run.report if journal is None else partial(_report_new, run, journal)
     if sys.stderr.isatty() and not quiet:
         there = "" if log.exists() else ", which is not there yet"
-        print(f"Watching {log}{there}. Ctrl-C ends it.", file=sys.stderr)
+        print(f"Watching {printable(str(log))}{there}. Ctrl-C ends it.", file=sys.stderr)
     STOPPING.expected = True
     with STOPPING.deferred():
         if components:

@@ -12,6 +12,7 @@ import typer
 
 from mopsus.cli.options import Json, Quiet
 from mopsus.cli.progress import ProgressBar
+from mopsus.model.text import printable
 
 if TYPE_CHECKING:
     from mopsus.decentral.experiment.runs import Summary
@@ -57,7 +58,7 @@ def experiment(
     if bundle is not None:
         from mopsus.decentral.experiment.bundle import write_bundle
 
-        print(f"{write_bundle(chosen, bundle)}: the experiment and all that it needs")
+        print(f"{printable(str(write_bundle(chosen, bundle)))}: the experiment and all that it needs")
         return 0
     processes = jobs or os.cpu_count() or 1
     wanted = sys.stderr.isatty() and not quiet
@@ -99,7 +100,7 @@ def _print_summary(chosen: Experiment, discarded: Mapping[str, str], summary: Su
     told += [f"{summary.before:,} of them from before"] * bool(summary.before)
     told += [f"{len(summary.failures):,} failed"] * bool(summary.failures)
     told += [f"interrupted before {summary.left:,} of them"] * bool(summary.left)
-    print(f"{chosen.results}: {', '.join(told)}")
+    print(f"{printable(str(chosen.results))}: {', '.join(told)}")
 
 
 def _print_some(what: str, named: Iterable[tuple[str, str]]) -> None:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from mopsus.cli.simulate.options import ComponentCount, ObservationCount, Seed
+from mopsus.model.text import printable
 
 
 def formulas(
@@ -53,5 +54,5 @@ def formulas(
         else:
             write_specification(folder / f"{number}.xml", frame, formula)
     if folder is not None:
-        print(f"{folder}: {count} formulas about {components} components")
+        print(f"{printable(str(folder))}: {count} formulas about {components} components")
     return 0

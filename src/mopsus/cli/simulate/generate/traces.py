@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from mopsus.cli.simulate.options import ComponentCount, ObservationCount
+from mopsus.model.text import printable
 
 
 def traces(
@@ -46,5 +47,5 @@ def traces(
     observed = default_components(components, observations)
     for number in range(first, first + runs):
         write_run(folder, number, generate_run(chosen, number, observed, length))
-    print(f"{folder}: {runs} runs of {components} components, {length} events each, seed {chosen.seed}")
+    print(f"{printable(str(folder))}: {runs} runs of {components} components, {length} events each, seed {chosen.seed}")
     return 0
