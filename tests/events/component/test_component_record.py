@@ -15,6 +15,7 @@ from events.component.component_support import record
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mopsus.events.component.log.jsonl import parse_line as parse_json
 from mopsus.events.component.log.messages import UnwritableError
 from mopsus.events.component.log.text import format_line, parse_line
 from mopsus.events.component.marks import Marks
@@ -105,6 +106,21 @@ def test_a_recorder_counts_what_has_no_form(tmp_path):
     first, second = log.read_text().splitlines()
     assert first.startswith("send(<0.1.0>,<0.2.0>,#Ref<")
     assert second == "send(<0.1.0>,<0.2.0>,{1,2})"
+
+
+@pytest.mark.parametrize("form", ["hml", "jsonl"])
+def test_names_that_are_not_utf_8_have_a_form(tmp_path, form):
+    """A fault in watching, with a traceback on the program's own stream; as JSON, a log that nobody could read."""
+    log = tmp_path / "run.log"
+    recorder = Recorder(str(log), form)
+    for data in ("b\udcff", {"b\udcff": [Atom("\udcff")]}, Function("b\udcff", "f", ("\udcff",))):
+        kind = Kind.INIT if isinstance(data, Function) else Kind.SEND
+        recorder.emit(kind, Pid("<0.1.0>"), Pid("<0.2.0>"), data)
+    parse = parse_line if form == "hml" else parse_json
+    first, second, third = (parse(line) for line in log.read_text("utf-8").splitlines())
+    assert first[0].data == r"b\udcff"
+    assert second[0].data == {r"b\udcff": [Atom(r"\udcff")]}
+    assert third[0].data == Function(r"b\udcff", "f", (r"\udcff",))
 
 
 PROGRAM = """

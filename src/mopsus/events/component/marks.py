@@ -1,6 +1,7 @@
 """Stage 4: what stands in a log for values that have no form there.
 
-Numbers, texts and containers of them are written as they are. Of a named tuple or frozen dataclass the values are
+Numbers, texts and containers of them are written as they are; of a text that has no form, such as the name of a file
+that is not UTF-8, what Python would escape is escaped. Of a named tuple or frozen dataclass the values are
 written, of a member of an enumeration its name in lower case, because properties see them so. Any other object has a
 mark, which tells it from others and says nothing else.
 """
@@ -36,15 +37,17 @@ class Marks:
         if not depth:
             return Atom("too_deep")
         match value:
-            case None | bool() | Atom() | Pid() | Reference() | String() | bytes():
+            case Atom() | String():
+                return type(value)(whole(value))
+            case None | bool() | Pid() | Reference() | bytes():
                 return value
             case Enum():
                 return Atom(value.name.lower())
             case Function():
                 keywords = None if value.keywords is None else self.writable(dict(value.keywords), depth)
-                return Function(value.module, value.name, self.writable(value.arguments, depth), keywords)
+                return Function(whole(value.module), whole(value.name), self.writable(value.arguments, depth), keywords)
             case str():
-                return str(value)
+                return whole(value)
             case int():
                 return int(value) if abs(value).bit_length() < _BITS else self._mark(value)
             case float():
@@ -69,6 +72,11 @@ class Marks:
         with suppress(TypeError):  # nobody would say when it is gone, so it has a new mark every time
             self._known[number] = weakref.ref(value, lambda _: self._known.pop(number, None)), mark
         return mark
+
+
+def whole(text: str) -> str:
+    """Names of files that are not UTF-8 have halves of characters in them, which have no form."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _is_frozen(value: object) -> bool:

@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 from mopsus.events.component import hooks
 from mopsus.events.component.hooks.wiring import Undo, is_internal
 from mopsus.events.component.log.messages import UnwritableError
-from mopsus.events.component.marks import Marks
+from mopsus.events.component.marks import Marks, whole
 from mopsus.events.component.occurrence import Kind, Occurrence
 from mopsus.model.term import Pid
 
@@ -61,7 +61,7 @@ class Recorder:
             self.opaque += 1
             line = self._write(happened._replace(data=self._marks.writable(data)))
         self.events += 1
-        os.write(self._file, line.encode("utf-8", "backslashreplace") + b"\n")
+        os.write(self._file, line.encode() + b"\n")
 
 
 def _writer(form: Format) -> Callable[[Occurrence], str]:
@@ -80,7 +80,7 @@ def _place() -> str | None:
     while frame is not None:
         module = frame.f_globals.get("__name__", "")
         if not (module.startswith("mopsus.") or is_internal(module) or module in ("threading", "queue")):
-            return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+            return f"{whole(frame.f_code.co_filename)}:{frame.f_lineno}"
         if frame.f_back is None:
             return None
         frame = frame.f_back

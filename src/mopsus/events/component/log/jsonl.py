@@ -231,6 +231,8 @@ def format_line(occurrence: Occurrence) -> str:
     if location is not None:
         row["location"] = location
     try:
-        return json.dumps(row, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        line = json.dumps(row, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        line.encode()
+        return line
     except ValueError as error:
         raise UnwritableError(f"an event cannot be written: {error}") from None
