@@ -163,6 +163,18 @@ def test_a_grammar_that_takes_too_much_work_is_given_up_and_said():
     assert found[given_up:] == [["exhausted"]] + [[]] * (len(found) - given_up - 1)
 
 
+def test_what_was_too_much_is_said_where_something_was():
+    grammar = spec_of("cfg", "S -> S S | S S S | a | epsilon")
+    state = spec_of("fsm", "s [a -> exhausted] exhausted []", "exhausted")  # is only called so
+    for spec, remarks in ((grammar, 1), (state, 0)):
+        with Monitor(spec, history=0) as monitor:
+            for _ in range(200):
+                monitor.emit("a")
+        (last,) = (verdict for verdict in monitor.verdicts if verdict.category == "exhausted")
+        assert len(last.remarks) == remarks
+        assert not remarks or "more than 100,000 steps, because the grammar" in last.remarks[0]
+
+
 def test_under_suffix_only_the_matches_that_have_begun_are_given_up():
     spec = spec_of("cfg", "S -> S S | S S S | a | epsilon", suffix=True)
     found = reports(spec, "a" * 200 + "ba")

@@ -174,6 +174,7 @@ def test_rewriting_without_end_is_reported_once_and_the_program_goes_on(logic):
     assert (failed.category, failed.binding) == ("fail", {"i": 2})
     assert monitor.stats().alive == 0
     assert [event.event for event in exhausted.witness] == ["a", "b"]
+    assert "1,000,000 steps" in exhausted.remarks[0]
 
 
 @pytest.mark.parametrize("logic", ["srs", "srs_scan"])

@@ -46,6 +46,9 @@ class CaretMachine(Machine):
     restart: frozenset[str] = frozenset()
     """Categories after which someone may start the machine over."""
 
+    def spent(self) -> str:
+        return f"Given up: more than {self.deepest:,} calls are open."
+
     def drawing(self) -> Drawing:
         nodes = []
         edges = []

@@ -66,6 +66,10 @@ class Machine(ABC):
         """The goal categories that some trace may reach; all, where that cannot be decided."""
         return self.goal
 
+    def spent(self) -> str:
+        """What was too much when it became `exhausted`, in a whole sentence; nothing if it cannot."""
+        return ""
+
     @abstractmethod
     def drawing(self) -> Drawing:
         """What a picture of the machine shows; every kind has one."""

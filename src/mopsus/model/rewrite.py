@@ -62,6 +62,12 @@ class RewriteMachine(Machine):
         decided = self.reaches & self.goal
         return decided | {EXHAUSTED} if decided else decided
 
+    def spent(self) -> str:
+        return (
+            f"Given up: rewriting took more than {self.budget:,} steps after one event, or made a string of more than "
+            f"{self.longest:,} symbols."
+        )
+
     def drawing(self) -> Drawing:
         nodes = []
         edges = []

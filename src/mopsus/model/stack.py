@@ -68,6 +68,12 @@ class StackMachine(Machine):
         # That a machine may run out of its budget is no reason to run one that has nothing to say.
         return frozenset(found) if found != {EXHAUSTED} else frozenset()
 
+    def spent(self) -> str:
+        return (
+            f"Given up: one event took more than {self.budget:,} steps, because the grammar can read what came before "
+            "in too many ways. Write it with fewer."
+        )
+
     def drawing(self) -> Drawing:
         shown = range(min(len(self.actions), MAX_DRAWN))
         edges = []

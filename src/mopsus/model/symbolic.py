@@ -217,6 +217,12 @@ class SymbolicMachine(Machine):
     restart: frozenset[str] = frozenset()
     """Categories whose handler may start the machine over."""
 
+    def spent(self) -> str:
+        return (
+            f"Given up: there are more than {self.limit:,} obligations, which is a modality with values for its "
+            "variables each."
+        )
+
     def has_code(self) -> bool:
         """Is there Python in its guards?"""
         stack = [

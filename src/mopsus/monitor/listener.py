@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 from mopsus import _core
 from mopsus.logics import CompiledSpec
 from mopsus.model import Change, Code, Fault, GuardedMachine, Machine, Property, SymbolicMachine, Verdict
+from mopsus.model.machine import EXHAUSTED
 from mopsus.monitor import guarded
 from mopsus.monitor.caught import is_caught
 from mopsus.monitor.checkpoint import Variables
@@ -268,6 +269,7 @@ class MonitorListener:
             steps=read_steps(steps, machine, declared.formula, self._spec.events, read_place)
             if isinstance(machine, SymbolicMachine)
             else (),
+            remarks=tuple(filter(None, [machine.spent()])) if name == EXHAUSTED else (),
         )
         handler = self._code.handlers[prop].get(name)
         if handler is not None:
