@@ -27,6 +27,7 @@ from mopsus.cli.options import (
 )
 from mopsus.cli.reporting import Reporting
 from mopsus.cli.specs import load_specs
+from mopsus.stopping import STOPPING
 
 
 def erlang(
@@ -108,6 +109,7 @@ def erlang(
         on_fault=on_fault,
     )
     target = Target(node=node, cookie=cookie, roots=tuple(process or ()), entry=start, path=tuple(path or ()))
+    STOPPING.expected = True
     with ErlangNode(target) as observed:
         result = hear_lines(
             tuple(run.specs.values()),

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from events.component.outline.outline_support import eventually
@@ -89,6 +90,18 @@ def collect(collector, writer):
     while writer.poll() is None or collector.processes:
         collector.poll()
     collector.finish()
+
+
+def test_what_was_left_before_its_program_began_is_removed():
+    """Whoever made it was killed: it stayed for ever."""
+    code = "from mopsus.events.component.outline.session import Session; print(Session.create().folder)"
+    left = Path(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip())
+    assert left.is_dir()
+    made = Session.create()
+    assert not left.exists()
+    Session.create().remove()
+    assert Path(made.folder).exists()  # whoever made it is there
+    made.remove()
 
 
 def test_everything_arrives_in_order_though_the_ring_is_small(session):

@@ -17,6 +17,8 @@ FOLDER = "MOPSUS_OUTLINE"
 """The environment variable that has the folder of the session."""
 _SHARED = "/dev/shm"
 _ENVELOPES = "envelopes"
+_MAIN = "main"
+_MAKER = "maker"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,7 @@ class Session:
             if session.is_abandoned():
                 session.remove()
         session = Session(tempfile.mkdtemp(prefix=_prefix(), dir=_base()))
+        session._note(_MAKER, os.getpid())
         _core.Board.create(session.board)
         if envelopes:
             Path(session.folder, _ENVELOPES).touch()
@@ -59,19 +62,27 @@ class Session:
     @property
     def main(self) -> int | None:
         """The number of the program's first process, if it has begun."""
-        return next((int(path.suffix[1:]) for path in Path(self.folder).glob("main.*")), None)
+        return self._noted(_MAIN)
 
     def set_main(self, pid: int) -> None:
         """Say which process is the program's first."""
-        Path(self.folder, f"main.{pid}").touch()
+        self._note(_MAIN, pid)
 
     def is_abandoned(self) -> bool:
-        """Was the program killed, and is nobody there who still reads what it told?"""
+        """Was the program killed, or before it began who was to start it, and does nobody still read what it told?"""
         main = self.main
+        if main is None:
+            main = self._noted(_MAKER)
         try:
             return main is not None and not is_running(main) and not _core.Board.open(self.board).attended()
         except OSError:  # somebody else removes it right now
             return False
+
+    def _note(self, role: str, pid: int) -> None:
+        Path(self.folder, f"{role}.{pid}").touch()
+
+    def _noted(self, role: str) -> int | None:
+        return next((int(path.suffix[1:]) for path in Path(self.folder).glob(f"{role}.*")), None)
 
     def new_ring(self, generation: int) -> str:
         """The name of a ring of this process for a reader, while it is made; `publish` gives it its own."""
