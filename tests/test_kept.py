@@ -92,6 +92,6 @@ def test_the_folder_is_in_the_users_cache(monkeypatch: pytest.MonkeyPatch, tmp_p
 def test_without_a_home_nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
-    monkeypatch.setattr("os.path.expanduser", lambda path: path)
+    monkeypatch.setattr("mopsus.untouched.expanduser", lambda path: path)
     KeptFolder("code").write("a", b"data")
     assert KeptFolder("code").read("a") is None

@@ -11,10 +11,12 @@ import sysconfig
 from collections.abc import Iterable
 from functools import cache
 
+from mopsus import untouched
+
 
 def is_installed(path: str) -> bool:
     """Does a file belong to the standard library or an installed package?"""
-    return path.startswith(_FOLDERS) or _is_below(os.path.dirname(path))
+    return path.startswith(_FOLDERS) or _is_below(path.rpartition(os.sep)[0])
 
 
 def installed_below(folder: str) -> tuple[str, ...]:
@@ -26,7 +28,7 @@ def installed_below(folder: str) -> tuple[str, ...]:
 @cache
 def _is_below(folder: str) -> bool:
     """Is it one of them by another name, through a symbolic link?"""
-    return os.path.join(os.path.realpath(folder), "").startswith(_FOLDERS)
+    return f"{untouched.realpath(folder).rstrip(os.sep)}{os.sep}".startswith(_FOLDERS)
 
 
 def _folders() -> Iterable[str]:

@@ -6,13 +6,15 @@ counts as absent, and failing to write is no failure.
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import stat
 import sys
-import threading
 from collections.abc import Callable
 from contextlib import suppress
+from importlib.util import source_hash
+from threading import get_ident
+
+from mopsus import untouched
 
 _CHECK_SIZE = 8
 
@@ -30,20 +32,20 @@ class KeptFolder:
         if not self.is_trusted():
             return None
         try:
-            handle = os.open(self.file(name), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-            with open(handle, "rb", buffering=0) as file:
+            handle = untouched.open_descriptor(self.file(name), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            with untouched.open_file(handle, "rb", buffering=0) as file:
                 data = memoryview(file.readall())
         except OSError:
             return None
         payload = data[_CHECK_SIZE:]
-        return payload if data[:_CHECK_SIZE] == importlib.util.source_hash(payload) else None
+        return payload if data[:_CHECK_SIZE] == source_hash(payload) else None
 
     def write(self, name: str, payload: bytes) -> None:
         """Keep it under a name, unless Python was told to keep nothing."""
 
         def make(temporary: str) -> None:
-            with open(temporary, "xb") as file:
-                file.write(importlib.util.source_hash(payload) + payload)
+            with untouched.open_file(temporary, "xb") as file:
+                file.write(source_hash(payload) + payload)
 
         self._replace(name, make)
 
@@ -52,29 +54,31 @@ class KeptFolder:
         if not self.is_trusted():
             return None
         try:
-            return os.readlink(self.file(name))
+            return untouched.readlink(self.file(name))
         except OSError:
             return None
 
     def link(self, name: str, told: str) -> None:
         """Say a short text by a link that leads nowhere: it is read more quickly than a file."""
-        self._replace(name, lambda temporary: os.symlink(told, temporary))
+        self._replace(name, lambda temporary: untouched.symlink(told, temporary))
 
     def _replace(self, name: str, make: Callable[[str], None]) -> None:
         if sys.dont_write_bytecode:
             return
         with suppress(OSError, RuntimeError):
-            os.makedirs(self.path, mode=0o700, exist_ok=True)
             self._trusted = None
             if not self.is_trusted():
-                return
+                untouched.makedirs(self.path, mode=0o700, exist_ok=True)
+                self._trusted = None
+                if not self.is_trusted():
+                    return
             # Complete or not there: other processes may read it at any time.
-            temporary = self.file(f"{name}.{os.getpid()}.{threading.get_ident()}")
+            temporary = self.file(f"{name}.{untouched.getpid()}.{get_ident()}")
             try:
                 make(temporary)
-                os.replace(temporary, self.file(name))
+                untouched.rename_over(temporary, self.file(name))
             except OSError:
-                os.unlink(temporary)
+                untouched.unlink(temporary)
 
     def file(self, name: str) -> str:
         """Where something of a name is, if it is."""
@@ -84,8 +88,8 @@ class KeptFolder:
     def path(self) -> str:
         """Where the folder is; `RuntimeError` if the user has no home."""
         if self._path is None:
-            base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-            if not os.path.isabs(base):
+            base = untouched.environ.get("XDG_CACHE_HOME") or untouched.expanduser("~/.cache")
+            if not untouched.isabs(base):
                 raise RuntimeError("there is no home")
             self._path = f"{base}/mopsus/{self._part}"
         return self._path
@@ -94,9 +98,9 @@ class KeptFolder:
         """Code is run from there: nobody else may have written it."""
         if self._trusted is None:
             try:
-                found = os.stat(self.path)
+                found = untouched.stat(self.path)
             except (OSError, RuntimeError):
                 return False
             writable = stat.S_IWGRP | stat.S_IWOTH
-            self._trusted = found.st_uid == os.getuid() and not found.st_mode & writable
+            self._trusted = found.st_uid == untouched.getuid() and not found.st_mode & writable
         return self._trusted

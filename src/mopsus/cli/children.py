@@ -21,6 +21,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from mopsus import untouched
 from mopsus.cli.faults import FaultPost
 from mopsus.model import MopsusError
 from mopsus.model.limits import MAX_LIVE
@@ -88,24 +89,24 @@ class Outbox:
             return
         import msgspec
 
-        if self._writer != os.getpid():  # the file of a process that this one was forked from is not its own
-            self._writer = os.getpid()
-            path = os.path.join(self._folder, f"{self._writer}-{os.urandom(4).hex()}")
-            self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        if self._writer != untouched.getpid():  # the file of a process that this one was forked from is not its own
+            self._writer = untouched.getpid()
+            path = f"{self._folder}/{self._writer}-{untouched.urandom(4).hex()}"
+            self._file = untouched.open_descriptor(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         data = msgspec.msgpack.encode(message)
-        os.write(self._file, len(data).to_bytes(_LENGTH, "big") + data)
+        untouched.write(self._file, len(data).to_bytes(_LENGTH, "big") + data)
 
 
 def read_messages(folder: str, known: dict[str, int]) -> Iterator[dict[str, Any]]:
     """What all processes have written, beyond what is `known` of each file, which is brought up to date. A message that
     was cut off is left out."""
-    for name in sorted(os.listdir(folder)):  # no Path: a test may be under way that plays another system
-        path, at = os.path.join(folder, name), known.get(name, 0)
-        if os.stat(path).st_size <= at:
+    for name in sorted(untouched.listdir(folder)):
+        path, at = f"{folder}/{name}", known.get(name, 0)
+        if untouched.stat(path).st_size <= at:
             continue
         import msgspec
 
-        with open(path, "rb") as file:
+        with untouched.open_file(path, "rb") as file:
             data = file.read()
         while at + _LENGTH <= len(data):
             end = at + _LENGTH + int.from_bytes(data[at : at + _LENGTH], "big")
@@ -144,7 +145,7 @@ class Children:
     @property
     def first(self) -> bool:
         """Is this the process that was started first, not one forked from it?"""
-        return os.getpid() == self._process
+        return untouched.getpid() == self._process
 
     def __enter__(self) -> Children:
         name = f"mopsus-{self._process}-{os.urandom(8).hex()}"
@@ -273,7 +274,7 @@ def _watch(order: Order, spawned: bool) -> None:
     process = os.getpid()
 
     def end_at_once(status: int) -> int:
-        if os.getpid() == process:  # one that it has forked has counted what was before, too
+        if untouched.getpid() == process:  # one that it has forked has counted what was before, too
             end()
         return status
 

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
+from mopsus import untouched
+
 Lock: TypeAlias = "threading.Lock | threading.RLock"
 Seen: TypeAlias = "WeakKeyDictionary[Holder, tuple[int, frozenset[int]]]"
 """By thread: when it has taken two locks in an order, and which others it held."""
@@ -57,7 +59,7 @@ class LockOrder:
         try:
             found: Holder = self._local.holder
         except AttributeError:
-            is_main = threading.get_ident() == threading.main_thread().ident
+            is_main = threading.get_ident() == untouched.main_thread().ident
             found = self._local.holder = Holder(self._clock, is_main)
         return found
 

@@ -17,6 +17,7 @@ from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import PurePath
 
+from mopsus import untouched
 from mopsus.contracts.choice import unknown
 from mopsus.contracts.settings import FILE, Settings
 from mopsus.model import Diagnostic, Span, Verdict, WitnessEvent
@@ -114,7 +115,7 @@ def _places(verdict: Verdict) -> list[tuple[str, int]]:
 def read_comments(file: str) -> tuple[Comment, ...]:
     """The comments of a source file that switch something off; none if there is no such file."""
     try:
-        with open(file, "rb") as source:  # no Path: the program may be playing another system
+        with untouched.open_file(file, "rb") as source:
             data = source.read()
     except (OSError, ValueError):
         return ()

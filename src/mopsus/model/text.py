@@ -12,6 +12,7 @@ import signal
 from collections.abc import Mapping
 from itertools import islice
 
+from mopsus import untouched
 from mopsus.model import Fault, ObjectRef, Value, Verdict, WitnessEvent
 from mopsus.model.term import Atom, Pid, Reference, String
 
@@ -99,10 +100,10 @@ def show_place(item: Verdict | WitnessEvent | Fault, known: str = "") -> str:
 
 def short_path(path: str) -> str:
     """A path below the current folder without it; any other as it is."""
-    if not os.path.isabs(path):
+    if not untouched.isabs(path):
         return path
     try:
-        here = os.path.join(os.getcwd(), "")
+        here = f"{untouched.getcwd().rstrip(os.sep)}{os.sep}"
     except OSError:  # the folder is gone
         return path
     return path.removeprefix(here)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from types import FrameType
 
+from mopsus import untouched
 from mopsus.syntax import syntax_tree
 
 _EVERYTHING = (Exception, BaseException)
@@ -58,7 +59,7 @@ _Handlers = list[tuple[ast.expr | None, bool]]
 def _tries(file: str) -> tuple[tuple[range, _Handlers], ...]:
     """The lines inside of the `try` statements of a file, with their handlers; those of inner ones come first."""
     try:
-        with open(file, "rb") as source:  # no Path: the program may be playing another system
+        with untouched.open_file(file, "rb") as source:
             tree = syntax_tree(source.read())
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
         return ()

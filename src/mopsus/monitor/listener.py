@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import json
 import logging
-import sys
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeAlias
 
-from mopsus import _core
+from mopsus import _core, untouched
 from mopsus.logics import CompiledSpec
 from mopsus.model import Change, Code, Fault, GuardedMachine, Machine, Property, SymbolicMachine, Verdict
 from mopsus.model.machine import EXHAUSTED
@@ -291,7 +290,7 @@ class MonitorListener:
     def _is_caught(self) -> bool:
         """Does what is reported tell of an exception that the library in whose code it came up catches by itself?"""
         error = _core.ended_with()
-        return error is not None and is_caught(sys._getframe(2), error, self._is_library)
+        return error is not None and is_caught(untouched.frame_above(2), error, self._is_library)
 
     def _is_library(self, file: str) -> bool:
         return any(file.startswith(folder) and not file.startswith(but) for folder, but in self.libraries)

@@ -6,13 +6,13 @@ of the finding happened: then what was refused is what the test asked for.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from functools import wraps
 from importlib import import_module
 from types import FrameType, TracebackType
 from typing import Any, TypeAlias
 
+from mopsus import untouched
 from mopsus.events.weave.origin import is_ours
 
 Point: TypeAlias = "tuple[int, int, int]"
@@ -28,7 +28,7 @@ _CONTEXTS = (
 
 def running_point() -> Point | None:
     """Where the program, and not its monitor, is."""
-    frame: FrameType | None = sys._getframe(1)
+    frame: FrameType | None = untouched.frame_above(1)
     while frame is not None and is_ours(frame.f_globals.get("__name__")):
         frame = frame.f_back
     return None if frame is None else (id(frame), id(frame.f_code), frame.f_lasti)

@@ -24,5 +24,9 @@ def code_of(item: Verdict | WitnessEvent | Step) -> str:
         return ""
     import linecache  # knows sources inside archives, and those of interactive sessions
 
-    linecache.checkcache(place[0])
-    return printable(linecache.getline(place[0], place[1]).strip(), CODE_LIMIT)
+    try:
+        linecache.checkcache(place[0])
+        line = linecache.getline(place[0], place[1])
+    except Exception:  # the program has put something else in the place of what reads files
+        return ""
+    return printable(line.strip(), CODE_LIMIT)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from contextvars import ContextVar, Token
@@ -11,6 +10,7 @@ from types import AsyncGeneratorType, CoroutineType, FrameType, GeneratorType
 from typing import Any, TypeAlias
 from weakref import ref
 
+from mopsus import untouched
 from mopsus._core import Classes
 from mopsus.events.weave.patterns import Glob
 
@@ -25,7 +25,7 @@ class Admission:
         self._filters = tuple(filters)
 
     def __call__(self, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> bool:
-        frame = sys._getframe().f_back
+        frame = untouched.frame_above().f_back
         for each in self._filters:  # noqa: SIM110 - `all` would make a generator for each event
             if not each(arguments, named, frame):
                 return False
@@ -57,12 +57,12 @@ def within(globs: Sequence[str]) -> Filter:
 
 def thread_named(name: str) -> Filter:
     """Has the current thread that name?"""
-    return lambda arguments, named, frame: threading.current_thread().name == name
+    return lambda arguments, named, frame: untouched.current_thread().name == name
 
 
 def thread_of(types: Classes) -> Filter:
     """Is the current thread of one of these classes?"""
-    return lambda arguments, named, frame: types.holds(threading.current_thread())
+    return lambda arguments, named, frame: types.holds(untouched.current_thread())
 
 
 def task_of(types: Classes) -> Filter:
