@@ -1,40 +1,9 @@
 #define Py_BUILD_CORE 1  // see feeds.hpp
 #include "feeds.hpp"
 
-#include "carried.hpp"
-#include "saved_error.hpp"
-
 namespace mopsus::python {
 
 namespace {
-
-std::int64_t remember(const Feed& feed, PyObject* const* values) {
-    if (is_carrier(feed.remember.get())) return carry(feed.remember.get(), values, feed.sources.size());
-    const SavedError saved;
-    const Owned number(PyObject_Vectorcall(feed.remember.get(), values, feed.sources.size(), nullptr));
-    const long long found = number ? PyLong_AsLongLong(number.get()) : 0;
-    return PyErr_Occurred() == nullptr ? found : 0;
-}
-
-// False with an exception set if the program is to stop; errors are told, and change nothing.
-bool send(const Feed& feed, PyObject* const* values, double began) {
-    const auto call = [&] { return Owned(PyObject_Vectorcall(feed.emit.get(), values, feed.sources.size(), nullptr)); };
-    Owned done;
-    if (feed.monitor != nullptr) {
-        const PyMonitor::Numbers numbers = [&] { return remember(feed, values); };
-        const PyMonitor::From from(*feed.monitor, feed.place, feed.remember ? &numbers : nullptr, began);
-        done = call();
-    } else {
-        done = call();
-    }
-    if (done) return true;
-    if (!PyErr_ExceptionMatches(PyExc_Exception)) return false;
-    if (PyErr_ExceptionMatches(errors.closed))
-        PyErr_Clear();
-    else
-        PyErr_WriteUnraisable(feed.emit.get());
-    return true;
-}
 
 // By property, a byte for each state: does it need the event?
 bool read_needs(Feed& feed, PyObject* given) {
@@ -56,17 +25,6 @@ void choose(std::vector<Feed>& feeds) {
 }
 
 }  // namespace
-
-bool Values::send(const std::vector<Feed>& feeds, double began) const {
-    PyObject* const* at = values_.data();
-    std::uint64_t wanted = wanted_of(feeds);
-    for (const Feed& feed : feeds) {
-        if ((wanted & 1) != 0 && !python::send(feed, at, began)) return false;
-        wanted >>= 1;
-        at += feed.sources.size();
-    }
-    return true;
-}
 
 Owned Values::list(const std::vector<Feed>& feeds) const {
     Owned found(PyList_New(0));

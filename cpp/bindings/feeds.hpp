@@ -16,6 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "carried.hpp"
+#include "saved_error.hpp"
 #include "taps.hpp"
 
 namespace mopsus::python {
@@ -103,6 +105,34 @@ inline std::uint64_t wanted_of(const std::vector<Feed>& feeds) {
     return wanted;
 }
 
+inline std::int64_t remember(const Feed& feed, PyObject* const* values) {
+    if (is_carrier(feed.remember.get())) return carry(feed.remember.get(), values, feed.sources.size());
+    const SavedError saved;
+    const Owned number(PyObject_Vectorcall(feed.remember.get(), values, feed.sources.size(), nullptr));
+    const long long found = number ? PyLong_AsLongLong(number.get()) : 0;
+    return PyErr_Occurred() == nullptr ? found : 0;
+}
+
+// False with an exception set if the program is to stop; errors are told, and change nothing.
+inline bool send(const Feed& feed, PyObject* const* values, double began) {
+    const auto call = [&] { return Owned(PyObject_Vectorcall(feed.emit.get(), values, feed.sources.size(), nullptr)); };
+    Owned done;
+    if (feed.monitor != nullptr) {
+        const PyMonitor::Numbers numbers = [&] { return remember(feed, values); };
+        const PyMonitor::From from(*feed.monitor, feed.place, feed.remember ? &numbers : nullptr, began);
+        done = call();
+    } else {
+        done = call();
+    }
+    if (done) return true;
+    if (!PyErr_ExceptionMatches(PyExc_Exception)) return false;
+    if (PyErr_ExceptionMatches(errors.closed))
+        PyErr_Clear();
+    else
+        PyErr_WriteUnraisable(feed.emit.get());
+    return true;
+}
+
 // The values of events, until they are sent.
 class Values {
 public:
@@ -137,7 +167,16 @@ public:
         return Done::Yes;
     }
     // False with an exception set if the program is to stop.
-    bool send(const std::vector<Feed>& feeds, double began) const;
+    bool send(const std::vector<Feed>& feeds, double began) const {
+        PyObject* const* at = values_.data();
+        std::uint64_t wanted = wanted_of(feeds);
+        for (const Feed& feed : feeds) {
+            if ((wanted & 1) != 0 && !python::send(feed, at, began)) return false;
+            wanted >>= 1;
+            at += feed.sources.size();
+        }
+        return true;
+    }
     // Pairs of a name and a tuple of values, None where the result will be.
     Owned list(const std::vector<Feed>& feeds) const;
     int traverse(visitproc visit, void* arg) const {
