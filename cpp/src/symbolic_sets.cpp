@@ -9,202 +9,23 @@ namespace mopsus {
 
 namespace {
 
-constexpr std::size_t kMostNodes = 64;       // of one set: so many bits say which fit
-constexpr std::size_t kMostSets = 1U << 14;  // beyond, sets have one node each
-constexpr std::size_t kFew = 6;
 constexpr std::uint32_t kScan = 8;  // so many blocks are looked at one by one
-
-std::uint64_t bits_of(Term term) { return std::bit_cast<std::uint64_t>(term); }
-Term term_of(std::uint64_t word) { return std::bit_cast<Term>(word); }
 
 std::uint64_t hash_of(const std::uint64_t* values, std::size_t count) {
     std::uint64_t sum = count;
-    for (std::size_t k = 0; k < count; ++k) sum = mix(sum ^ hash(term_of(values[k])), 0x9E3779B97F4A7C15ULL);
+    for (std::size_t k = 0; k < count; ++k) sum = mix(sum ^ hash(std::bit_cast<Term>(values[k])), 0x9E3779B97F4A7C15ULL);
     return sum;
 }
 
 }  // namespace
 
-// ---- beforehand ----
-
-SetRunner::SetRunner(const SymbolicMachine& machine) : SymbolicRunner(machine), leads_(machine.nodes.size() + 1), states_(1) {
-    frame({});
-    const Node& root = machine.nodes[machine.root];
-    for (Number k = 0; k < machine.nodes.size(); ++k) {
-        const Node::Kind kind = machine.nodes[k].kind;
-        if (kind == Node::Kind::Modality || kind == Node::Kind::Selection) prepare(k, machine.nodes[k].then);
-    }
-    if (root.kind != Node::Kind::Selection) prepare(static_cast<Number>(machine.nodes.size()), machine.root);
-}
+// ---- states ----
 
 SetRunner::~SetRunner() {
     for (State& state : states_) clear(state);
     each_block(next_, [&](std::uint64_t, const std::uint64_t* values, std::size_t count) {
         for (std::size_t k = 0; k < count; ++k) let_go(values[k]);
     });
-}
-
-SetRunner::FrameId SetRunner::frame(std::vector<Number> slots) {
-    const auto [known, fresh] = frame_numbers_.emplace(slots, static_cast<FrameId>(frames_.size()));
-    if (fresh) frames_.push_back(std::move(slots));
-    return known->second;
-}
-
-// The number of a set; none if there are too many and it is not a single node.
-bool SetRunner::try_set(FrameId frame, const std::vector<Number>& nodes, SetId& found) {
-    if (!machine_.first_match && nodes.size() > kMostNodes) return false;
-    const auto known = set_numbers_.find({frame, nodes});
-    if (known != set_numbers_.end()) {
-        found = known->second;
-        return true;
-    }
-    if (sets_.size() >= kMostSets && nodes.size() > 1 && !machine_.first_match) return false;
-    found = static_cast<SetId>(sets_.size());
-    set_numbers_.emplace(std::pair(frame, nodes), found);
-    Set& made = sets_.emplace_back();
-    made.frame = frame;
-    made.nodes = nodes;
-    made.rows.resize(machine_.fields.size());
-    return true;
-}
-
-void SetRunner::add_sets(FrameId frame, const std::vector<Number>& nodes, Output output, std::vector<Output>& outputs) {
-    if (try_set(frame, nodes, output.set)) {
-        outputs.push_back(output);
-        return;
-    }
-    for (const Number node : nodes) {
-        try_set(frame, {node}, output.set);
-        outputs.push_back(output);
-    }
-}
-
-// Where `node` leads, which goes on with `then`.
-void SetRunner::prepare(Number node, Number then) {
-    const Form& form = forms_.at(then);
-    Transition& lead = leads_[node];
-    if (form.kind == Form::Kind::True) return;
-    if (form.kind == Form::Kind::False) {
-        lead.rejects = true;
-        lead.rejection = {0, node, form.unfolded, form.again, false, false};
-        return;
-    }
-    std::vector<Form> leaves = form.parts;
-    if (form.kind == Form::Kind::Leaf) leaves.push_back(form);
-    if (machine_.first_match) {
-        std::vector<Number> nodes;
-        std::vector<Number> live;
-        for (const Form& leaf : leaves) {
-            nodes.push_back(leaf.node);
-            const std::vector<Number>& needed = machine_.nodes[leaf.node].live;
-            live.insert(live.end(), needed.begin(), needed.end());
-        }
-        std::sort(live.begin(), live.end());
-        live.erase(std::unique(live.begin(), live.end()), live.end());
-        add_sets(frame(live), nodes, {0, node, leaves[0].unfolded, leaves[0].again, false, false}, lead.outputs);
-        return;
-    }
-    using Group = std::tuple<FrameId, std::uint32_t, bool>;
-    std::map<Group, std::vector<Number>> groups;
-    for (const Form& leaf : leaves) {
-        std::vector<Number> live = machine_.nodes[leaf.node].live;
-        std::sort(live.begin(), live.end());
-        groups[{frame(std::move(live)), leaf.unfolded, leaf.again}].push_back(leaf.node);
-    }
-    for (auto& [group, nodes] : groups) {
-        std::sort(nodes.begin(), nodes.end());
-        add_sets(std::get<0>(group), nodes, {0, node, std::get<1>(group), std::get<2>(group), false, false}, lead.outputs);
-    }
-}
-
-SetRunner::Row& SetRunner::row(SetId id, EventId event) {
-    std::unique_ptr<Row>& place = sets_[id].rows[event];
-    if (place) return *place;
-    place = std::make_unique<Row>();
-    Row& made = *place;
-    for (const Number node : sets_[id].nodes) {
-        if (meets(node, event)) {
-            made.candidates.push_back(node);
-        } else if (!machine_.nodes[node].flag && !made.misses) {
-            made.misses = true;
-            made.missed = node;
-        }
-    }
-    if (!machine_.first_match && made.candidates.size() <= kFew) made.few.resize(std::size_t{1} << made.candidates.size());
-    return made;
-}
-
-const SetRunner::Transition& SetRunner::transition(SetId set, Row& row, std::uint64_t key) {
-    std::uint32_t& known = row.few.empty() ? row.many[key] : row.few[key];
-    if (known == 0) {
-        transitions_.push_back(make_transition(set, row, key));
-        known = static_cast<std::uint32_t>(transitions_.size());
-    }
-    return transitions_[known - 1];
-}
-
-// `key` has a bit for each candidate that fits; if only the first match counts it is the number of that, from 1.
-SetRunner::Transition SetRunner::make_transition(SetId set, const Row& row, std::uint64_t key) {
-    Transition made;
-    for (std::size_t k = 0; k < row.candidates.size() && !made.rejects; ++k) {
-        const Number node = row.candidates[k];
-        const bool fits = machine_.first_match ? key == k + 1 : ((key >> k) & 1U) != 0;
-        if (!fits) {
-            // A possibility that comes before others that fit is missed only if none of those goes on instead of it.
-            if (machine_.nodes[node].flag || machine_.first_match) continue;
-            made.rejects = true;
-            made.fitted = false;
-            made.rejection = {0, node, 0, false, false, false};
-        } else if (leads_[node].rejects) {
-            made.rejects = true;
-            made.rejection = leads_[node].rejection;
-        } else {
-            for (const Output& output : leads_[node].outputs) add_output(output, sets_[set].frame, made.outputs);
-        }
-    }
-    return made;
-}
-
-// Joins what one event leads to from one block, as far as the values are the same whatever they are.
-void SetRunner::add_output(const Output& given, FrameId source, std::vector<Output>& outputs) {
-    Output output = given;
-    const FrameId target = sets_[output.set].frame;
-    const std::vector<Number>& bound = matcher_.binds(output.modality);
-    for (const Number slot : frames_[target]) output.fresh = output.fresh || std::find(bound.begin(), bound.end(), slot) != bound.end();
-    output.same = target == source && !output.fresh;
-    std::vector<Number> nodes = sets_[output.set].nodes;
-    for (std::size_t k = 0; k < outputs.size(); ++k) {
-        const Output& other = outputs[k];
-        const bool alike = sets_[other.set].frame == target && (output.fresh || other.fresh ? other.modality == output.modality : true);
-        if (!alike || machine_.first_match) continue;
-        const std::vector<Number>& there = sets_[other.set].nodes;
-        if (!chains_.on()) {
-            std::vector<Number> all;
-            std::set_union(nodes.begin(), nodes.end(), there.begin(), there.end(), std::back_inserter(all));
-            SetId joined = 0;
-            if (try_set(target, all, joined)) {
-                outputs[k].set = joined;
-                return;
-            }
-        }
-        // Each obligation is explained by what led to it first.
-        std::vector<Number> left;
-        std::set_difference(nodes.begin(), nodes.end(), there.begin(), there.end(), std::back_inserter(left));
-        nodes = std::move(left);
-        if (nodes.empty()) return;
-    }
-    add_sets(target, nodes, output, outputs);
-}
-
-// ---- states ----
-
-template <class Visit>
-void SetRunner::each_block(const std::vector<std::uint64_t>& words, Visit&& visit) const {
-    for (std::size_t at = 0; at < words.size();) {
-        const std::size_t count = size_of(sets_[set_of(words[at])].frame);
-        visit(words[at], words.data() + at + 1, count);
-        at += 1 + count;
-    }
 }
 
 Term SetRunner::hold(Term term) {
@@ -547,66 +368,6 @@ void SetRunner::Places::insert(std::uint64_t hash, std::uint32_t place) {
     while (cells_[k].generation == generation_) k = (k + 1) & low;
     cells_[k] = {hash, generation_, place};
     ++count_;
-}
-
-// ---- snapshots ----
-
-void SetRunner::transfer(Archive& archive, Word word) {
-    const auto running = static_cast<std::uint64_t>(Phase::Running);
-    const Phase now = word == kDecided ? Phase::Decided : states_[word].phase;
-    const auto phase = static_cast<Phase>(archive.number(static_cast<std::uint64_t>(now), static_cast<std::uint64_t>(Phase::First), static_cast<std::uint64_t>(Phase::Decided)));
-    if (archive.reading()) {
-        if (phase == Phase::First && now == Phase::Running) throw BadSnapshot("an instance in the snapshot has not begun");
-        clear(states_[word]);
-        states_[word].phase = phase;
-    }
-    if (static_cast<std::uint64_t>(phase) != running) return;
-    State& state = states_[word];
-    const std::uint64_t blocks = archive.number(state.blocks, 1, machine_.limit);
-    if (archive.reading()) {
-        for (std::uint64_t k = 0; k < blocks; ++k) read_blocks(archive, state);
-        return;
-    }
-    each_block(state.words, [&](std::uint64_t head, const std::uint64_t* values, std::size_t count) {
-        const std::vector<Number>& nodes = sets_[set_of(head)].nodes;
-        archive.number(nodes.size());
-        for (const Number node : nodes) archive.number(node);
-        for (std::size_t k = 0; k < count; ++k) transfer_term(archive, term_of(values[k]));
-        chains_.transfer(archive, chain_of(head));
-    });
-}
-
-void SetRunner::read_blocks(Archive& archive, State& state) {
-    const std::uint64_t size = archive.number(0, 1, machine_.nodes.size());
-    std::vector<Number> nodes;
-    std::vector<Number> live;
-    for (std::uint64_t k = 0; k < size; ++k) {
-        nodes.push_back(static_cast<Number>(archive.number(0, 0, machine_.nodes.size() - 1)));
-        const Node& node = machine_.nodes[nodes.back()];
-        if (node.kind != Node::Kind::Modality) throw BadSnapshot("an obligation in the snapshot is no modality");
-        live.insert(live.end(), node.live.begin(), node.live.end());
-    }
-    std::sort(live.begin(), live.end());
-    live.erase(std::unique(live.begin(), live.end()), live.end());
-    const FrameId frame = this->frame(live);
-    SetId set = 0;
-    const bool sorted = machine_.first_match || std::adjacent_find(nodes.begin(), nodes.end(), std::greater_equal<>()) == nodes.end();
-    if (!sorted || !try_set(frame, nodes, set)) throw BadSnapshot("the obligations in the snapshot are damaged");
-    std::vector<std::uint64_t> block{header(set, 0)};
-    try {
-        for (std::size_t k = 0; k < live.size(); ++k) {
-            const Term term = transfer_term(archive, Term());
-            kept_ += kept_size(term);
-            block.push_back(bits_of(term));
-        }
-    } catch (...) {
-        for (std::size_t k = 1; k < block.size(); ++k) let_go(block[k]);
-        throw;
-    }
-    const std::size_t at = state.words.size();
-    state.words.insert(state.words.end(), block.begin(), block.end());
-    ++state.blocks;
-    state.words[at] = header(set, chains_.transfer(archive, 0));
 }
 
 }  // namespace mopsus

@@ -6,6 +6,7 @@
 // next is run like an automaton.
 #pragma once
 
+#include <bit>
 #include <map>
 #include <memory>
 #include <unordered_map>
@@ -66,6 +67,8 @@ private:
     static constexpr std::uint64_t header(SetId set, Chains::Id chain) { return set | static_cast<std::uint64_t>(chain) << 32; }
     static constexpr SetId set_of(std::uint64_t header) { return static_cast<SetId>(header); }
     static constexpr Chains::Id chain_of(std::uint64_t header) { return static_cast<Chains::Id>(header >> 32); }
+    static constexpr std::uint64_t bits_of(Term term) { return std::bit_cast<std::uint64_t>(term); }
+    static constexpr Term term_of(std::uint64_t word) { return std::bit_cast<Term>(word); }
     enum class Phase : std::uint8_t { Free, First, Running, Decided };
     struct State {
         Phase phase = Phase::Free;
@@ -100,8 +103,19 @@ private:
     bool try_set(FrameId frame, const std::vector<Number>& nodes, SetId& found);
     void add_sets(FrameId frame, const std::vector<Number>& nodes, Output pattern, std::vector<Output>& outputs);
     void prepare(Number node, Number then);
-    Row& row(SetId set, EventId event);
-    const Transition& transition(SetId set, Row& row, std::uint64_t key);
+    Row& row(SetId set, EventId event) {
+        const std::unique_ptr<Row>& known = sets_[set].rows[event];
+        return known ? *known : make_row(set, event);
+    }
+    Row& make_row(SetId set, EventId event);
+    const Transition& transition(SetId set, Row& row, std::uint64_t key) {
+        std::uint32_t& known = row.few.empty() ? row.many[key] : row.few[key];
+        if (known == 0) {
+            transitions_.push_back(make_transition(set, row, key));
+            known = static_cast<std::uint32_t>(transitions_.size());
+        }
+        return transitions_[known - 1];
+    }
     Transition make_transition(SetId set, const Row& row, std::uint64_t key);
     void add_output(const Output& output, FrameId source, std::vector<Output>& outputs);
 
@@ -120,7 +134,13 @@ private:
     Term hold(Term term);
     void let_go(std::uint64_t word);
     template <class Visit>
-    void each_block(const std::vector<std::uint64_t>& words, Visit&& visit) const;
+    void each_block(const std::vector<std::uint64_t>& words, Visit&& visit) const {
+        for (std::size_t at = 0; at < words.size();) {
+            const std::size_t count = size_of(sets_[set_of(words[at])].frame);
+            visit(words[at], words.data() + at + 1, count);
+            at += 1 + count;
+        }
+    }
 
     std::vector<std::vector<Number>> frames_;
     std::map<std::vector<Number>, FrameId> frame_numbers_;
