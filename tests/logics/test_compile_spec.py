@@ -7,7 +7,7 @@ import pytest
 from mopsus.logics import LogicError, compile_formula, compile_property, compile_spec, load_logic
 from mopsus.logics.compile import _severity
 from mopsus.logics.reset import may_reset
-from mopsus.model import Code, Event, Handler, Property, Severity, Spec
+from mopsus.model import Code, Event, Handler, Modifiers, Property, Severity, Spec
 from mopsus.spec import parse_file, render_all
 
 LOGICS = ("fsm", "ere", "cfg", "lr_lazy", "ptcaret", "efsm")
@@ -240,6 +240,23 @@ def test_under_suffix_what_adds_no_values_begins_nothing(formula):
         text = f"suffix S(c, i) {{ var n = 0\n {events.replace('ACTION', action)}\n {formula} }}"
         file = parse_file(text, "s.mop", logics=LOGICS)
         assert compile_spec(file.specs["S"]).machines[0].creation == creation
+
+
+@pytest.mark.parametrize(
+    ("logic", "formula"),
+    [("ere", "a*"), ("cfg", "S -> epsilon | S a"), ("lr", "S -> epsilon | S a"), ("fsm", "match [ a -> match ]")],
+)
+def test_the_empty_trace_is_no_match(logic, formula):
+    spec = Spec(
+        "S",
+        modifiers=Modifiers(suffix=True),
+        events=(Event("a"), Event("b")),
+        properties=(Property(logic, logic, formula, handlers=(Handler("match"),)),),
+    )
+    with spec.monitor() as monitor:
+        for row, event in enumerate("baaba", 1):
+            monitor.row(event, {}, source="t", row=row)
+        assert [verdict.row for verdict in monitor.verdicts] == [2, 3, 5]
 
 
 @pytest.mark.parametrize("formula", ["a^3000", "b b^2^54^5^54", "b b^5^54^5^5"])
