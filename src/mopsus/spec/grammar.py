@@ -417,7 +417,8 @@ class _Reader:
     def identifier(self, name: Lexeme, what: str) -> None:
         if not name.text.isidentifier() or keyword.iskeyword(name.text):
             hint = "use a Python identifier that is no keyword"
-            self.findings.error("SPEC-026", f"'{name.text}' cannot name a {what}", self.span(name), hint)
+            thing = f"{'an' if what[0] in 'aeiou' else 'a'} {what}"
+            self.findings.error("SPEC-026", f"'{name.text}' cannot name {thing}", self.span(name), hint)
 
     def severity(self, word: Lexeme) -> Severity | None:
         return parse_severity(word.text, self.span(word), self.findings)
