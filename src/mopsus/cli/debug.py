@@ -138,7 +138,13 @@ def debug(
 
     setup = _setup(program or (), prop or (), scenario, functions, batch, process, record, history, not no_code, hooks)
     setup = replace(
-        setup, follow=follow, allow_silent=allow_silent, graph=graph, text_graph=text_graph, python=sys.executable
+        setup,
+        follow=follow,
+        allow_silent=allow_silent,
+        stop_at_fault=on_fault is OnFault.STOP,
+        graph=graph,
+        text_graph=text_graph,
+        python=sys.executable,
     )
     loaded = load_specs([Path(each.file) for each in setup.properties], functions=_functions(setup))
     _check_scenarios(setup)

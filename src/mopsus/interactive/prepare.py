@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def prepare(session: Session, setup: Setup) -> None:
     """Make the monitors that a set-up asks for. Errors in files are raised, each with its place."""
-    session.silent = setup.batch
+    session.silent, session.stops_at_faults = setup.batch, setup.stop_at_fault
     # The parent of a child that is followed may have become another program.
     session.sight.allow_silent = setup.allow_silent or setup.legacy is not None
     for each in setup.properties:

@@ -34,7 +34,7 @@ from mopsus.interactive.sight import Sight
 from mopsus.interactive.trace import Recorder
 from mopsus.interactive.voice import Voice
 from mopsus.interactive.watch import Move, Watch
-from mopsus.model import MopsusError, Place, PlaceKind, Reading, ReadingKind, Spec, Unavailable, Verdict
+from mopsus.model import Fault, MopsusError, Place, PlaceKind, Reading, ReadingKind, Spec, Unavailable, Verdict
 from mopsus.model.limits import HISTORY
 from mopsus.spec import render
 
@@ -61,6 +61,8 @@ class Session(Voice):
         """With `record`, the events of each monitor are written to that file."""
         super().__init__(debugger)
         self.history, self.allow_code = history, allow_code
+        self.stops_at_faults = False
+        """Does the program stop where code of a property raises an error?"""
         self.watches: list[Watch] = []
         self.desk = Desk()
         self.sight = Sight(self, self.watches)
@@ -270,6 +272,12 @@ class Session(Voice):
         self._status, self.over, self.crash = None, False, None
 
     # ---- what scenarios and the developer want
+
+    def fault(self, error: BaseException, fault: Fault) -> None:
+        """An error in the code of a property, scenario or callback: tell it, once for each place in it."""
+        super().fault(error, fault)
+        if self.stops_at_faults:
+            self.suspend(f"fault in {fault.spec}: {fault.code}")
 
     def suspend(self, reason: str) -> None:
         """Stop the program at the place that is being told of."""

@@ -50,6 +50,8 @@ class Setup:
     """The file with what the session of such a child begins with."""
     allow_silent: bool = False
     """Go on if no event of a property can happen."""
+    stop_at_fault: bool = False
+    """Stop the program where code of a property raises an error."""
     graph: bool = False
     """Show the live view."""
     text_graph: bool = False

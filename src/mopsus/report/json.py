@@ -89,7 +89,7 @@ class JsonReporter:
             "unseen": [_json_unseen(unseen, refused=summary.silence.refuses(unseen)) for unseen in summary.unseen],
             "faults": [_json_fault(fault) for fault in summary.faults],
             "warnings": [_json_finding(warning) for warning in summary.warnings],
-            "error": _json_finding(summary.error) if summary.error is not None else None,
+            "error": _json_finding(summary.ended_by) if summary.ended_by is not None else None,
         }
         if summary.endings is not None:
             rest["at_end"] = [_json_ending(ending) for ending in summary.endings]

@@ -49,10 +49,10 @@ def render_junit(groups: Groups, summary: Summary, options: Options) -> str:
         told = ElementTree.SubElement(case, "error", type="unseen", message=printable(unseen.message, 2000))
         told.text = "\n".join(printable(text, 2000) for text in (unseen.message, unseen.hint) if text)
         _count(suite)
-    if not summary.complete:
+    if summary.ended_by is not None or not summary.complete:
         suite = ElementTree.SubElement(root, "testsuite", name="mopsus")
         case = ElementTree.SubElement(suite, "testcase", classname="mopsus", name="run", time="0")
-        reason = finding_line(summary.error) if summary.error is not None else "interrupted"
+        reason = finding_line(summary.ended_by) if summary.ended_by is not None else "interrupted"
         ElementTree.SubElement(case, "error", type="stopped", message=reason).text = reason
         _count(suite)
     for name in ("tests", "failures", "errors"):

@@ -124,6 +124,11 @@ class Summary:
         return self.error is None and not self.interrupted
 
     @property
+    def ended_by(self) -> MopsusError | Diagnostic | None:
+        """What stopped the run early, or ended its monitoring: an error, or a fault if that was wished."""
+        return self.error if self.error is not None or not self.abandoned else _ABANDONED
+
+    @property
     def refused(self) -> tuple[Unseen, ...]:
         """What was not seen and makes the run fail."""
         return tuple(filter(self.silence.refuses, self.unseen))

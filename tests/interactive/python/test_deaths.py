@@ -52,6 +52,17 @@ def test_a_program_killed_by_a_signal_has_died_of_it_and_what_is_lost_is_said(tm
     assert any("the monitors died with the program" in str(each) for each in done.report["warnings"])
 
 
+@pytest.mark.parametrize(("options", "faults"), [((), 2), (("--on-fault", "stop"), 1)])
+def test_a_fault_is_told_and_stops_the_program_if_that_is_wished(
+    tmp_path: Path, options: tuple[str, ...], faults: int
+) -> None:
+    prop = "state init accepting { transition { event act(n) { return n.size > 1 } success init } }\n"
+    done = debug(tmp_path, PROGRAM, prop, options=options, arguments=("0",))
+    assert done.status == 2
+    [fault] = done.report["faults"]
+    assert (fault["error"], fault["count"]) == ("AttributeError", faults)
+
+
 def test_an_end_that_nobody_could_tell_of_is_no_good_news(tmp_path: Path) -> None:
     """It was once a warning, and green, though nobody had judged the end of the program."""
     prop = PROP.replace("transition { event never(n) success init }", "transition { event #end() success bad }")

@@ -50,6 +50,16 @@ TREE_SPEC = """
 """
 
 
+def test_monitoring_that_ends_at_a_fault_is_no_monitor_that_died(folder):
+    """It once ended by a traceback of ours and status 3."""
+    write(folder, "fault.mop", "S(p) { event got(p) : recv(p, _) event sent(p) : send(p, _, _) { 1/0 } ere : sent+ }")
+    for number in (1, 2):
+        words = ("run", "--outline", "--monitors", number, "--on-fault", "stop", "--json", "-o", "report.json")
+        done = run(*words, "fault.mop", "--", "tree.py", cwd=folder)
+        assert (done.returncode, report(folder, "report.json")["error"]["code"]) == (2, "FAULT-002"), done.stderr
+        assert "ClosedError" not in done.stderr
+
+
 @pytest.fixture
 def folder(tmp_path):
     write(tmp_path, "tree.py", TREE)

@@ -17,6 +17,7 @@ from mopsus.events.component.occurrence import Function, Kind, Occurrence
 from mopsus.model import Severity, Spec, Verdict
 from mopsus.model.symbolic import INCONCLUSIVE
 from mopsus.model.term import Pid
+from mopsus.monitor.errors import ClosedError
 
 if TYPE_CHECKING:
     from mopsus.events.component.outline.mesh import Node
@@ -37,6 +38,7 @@ class Watched:
         self.spec = spec
         self._report = report
         self._feed: Feed | None = None
+        """Nobody hears of anything after events were lost, or after a fault that was to be the end of monitoring."""
         self._per_component = not groups and [each.name for each in spec.parameters] == [COMPONENT]
         self._living: dict[Pid, set[str]] = {}
         """Components that are monitored, and the properties that are decided for each."""
@@ -56,17 +58,26 @@ class Watched:
     def start(self, component: Pid, function: Function, cause: Occurrence) -> None:
         if self._feed is not None and component not in self._lost:
             self._living[component] = set()
-            self._feed.start(component, function, cause)
+            try:
+                self._feed.start(component, function, cause)
+            except ClosedError:
+                self._feed = None
         elif component in self._lost:
             self._tell_incomplete({COMPONENT: component}, set(), 0)
 
     def event(self, component: Pid, occurrence: Occurrence) -> None:
         if self._feed is not None and component not in self._lost:
-            self._feed.event(component, occurrence)
+            try:
+                self._feed.event(component, occurrence)
+            except ClosedError:
+                self._feed = None
 
     def end(self, component: Pid) -> None:
         if self._feed is not None and component not in self._lost:
-            self._feed.end(component)
+            try:
+                self._feed.end(component)
+            except ClosedError:
+                self._feed = None
         self._living.pop(component, None)
         self._lost.discard(component)
         self._joined.discard(component)
