@@ -39,6 +39,11 @@ class Counts:
     bad_rows: int = 0
     seen: dict[str, int] = field(default_factory=dict)
 
+    @property
+    def occurred(self) -> dict[str, int]:
+        """It has no conditions."""
+        return self.seen
+
 
 @dataclass
 class Recording:
