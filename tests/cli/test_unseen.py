@@ -155,6 +155,16 @@ def test_a_spec_that_can_never_report_anything_is_refused(mopsus, tmp_path, form
     assert mopsus(*words, "--allow-unmonitorable")[0] == 0
 
 
+@pytest.mark.parametrize("head", [b"\x1f\x8b\x08 no newline", b"\x28\xb5\x2f\xfd no newline", b"PAR1", b"ARROW1"])
+def test_what_cannot_be_followed_is_not_waited_for(mopsus, tmp_path, head):
+    """A small compressed file has no newline: it was once waited for without an end."""
+    spec, form = write(tmp_path / "s.mop", PAGES), write(tmp_path / "f.hml", "with m:f() monitor [_ ? _]ff.")
+    for property in (spec, form) if head[0] < 64 else (spec,):
+        status, told = mopsus("watch", property, write(tmp_path / "log", head))
+        assert status == 2
+        assert "be followed" in told
+
+
 def test_a_growing_log_that_is_not_understood_is_not_waited_for(mopsus, tmp_path):
     status, told = mopsus("watch", write(tmp_path / "s.mop", PAGES), write(tmp_path / "log", OTLP * 9))
     assert status == 2

@@ -17,7 +17,8 @@ from pathlib import Path
 from mopsus.events.trace.blocks import LONGEST_ROW, endless_row, last_row_end
 from mopsus.events.trace.rotation import HEAD, TAIL, LogFile, Mark, UnsettledError, beginning, open_log, succession
 from mopsus.events.trace.rows import parse_header
-from mopsus.events.trace.sources import PIECE, Format, detect_format
+from mopsus.events.trace.sources import PIECE, Format, detect_format, is_compressed
+from mopsus.model import TraceError
 from mopsus.stopping import STOPPING
 
 POLL_S = 0.1
@@ -203,8 +204,8 @@ class Follower:
         return Mark(current.identity, self._given, self._head, self._tail, current.modified_ns)
 
     def _cut(self) -> Iterator[Whole]:
-        if self.format is None:
-            self.format = detect_format(bytes(self._pending[:PIECE]), str(self.path))
+        if not self._given:
+            self._look_at_head(bytes(self._pending[:PIECE]))
         end = last_row_end(self._pending, self.format is Format.CSV)
         if end:
             rows = bytes(self._pending[:end])
@@ -212,6 +213,16 @@ class Follower:
             yield self._whole(rows)
         elif len(self._pending) > LONGEST_ROW:
             raise endless_row(quotes=self.format is Format.CSV)
+
+    def _look_at_head(self, head: bytes) -> None:
+        """What no row will ever come of is refused at once."""
+        self.format = self.format or detect_format(head, str(self.path))
+        compressed = is_compressed(head)
+        if compressed or self.format not in (Format.CSV, Format.JSONL):
+            message = (
+                "a compressed file cannot be followed" if compressed else "only CSV and JSON lines can be followed"
+            )
+            raise TraceError(message, file=str(self.path), hint="use `mopsus check`", code="TRACE-004")
 
     def _finish(self) -> Iterator[Whole]:
         """The file is over: what is left of it is its last row."""

@@ -174,10 +174,23 @@ class Compression:
     error: type[Exception]
 
 
+def is_compressed(head: bytes) -> bool:
+    """Is a file that starts with these bytes compressed in a way that is known here?"""
+    return _is_gzip(head) or _is_zstd(head)
+
+
+def _is_gzip(head: bytes) -> bool:
+    return head.startswith(b"\x1f\x8b")
+
+
+def _is_zstd(head: bytes) -> bool:
+    return head.startswith(b"\x28\xb5\x2f\xfd") or (head[1:4] == b"\x2a\x4d\x18" and head[0] & 0xF0 == 0x50)
+
+
 def _compression_of(head: bytes) -> Compression | None:
-    if head.startswith(b"\x1f\x8b"):
+    if _is_gzip(head):
         return Compression("gzip", 1 << 14, lambda: zlib.decompressobj(wbits=31), zlib.error)
-    if head.startswith(b"\x28\xb5\x2f\xfd") or (head[1:4] == b"\x2a\x4d\x18" and head[0] & 0xF0 == 0x50):
+    if _is_zstd(head):
         zstd = require("zstandard", "a zstd-compressed trace")
         return Compression("zstd", 1 << 10, zstd.ZstdDecompressor().decompressobj, zstd.ZstdError)
     return None

@@ -17,7 +17,6 @@ from mopsus.events.trace.rows import parse_header
 from mopsus.events.trace.sources import BOM, Format, UnreadableError
 from mopsus.events.trace.survey import Survey
 from mopsus.events.trace.text import CsvReader, JsonReader, TextReader
-from mopsus.model import TraceError
 
 _LAST_ROW = 1 << 53
 
@@ -123,9 +122,6 @@ class LogReader:
             self._like = likeness(whole.rows)
             self._reader = self._reader or self._make_reader()
             return whole.rows.removeprefix(BOM)
-        if self._follower.format is not Format.CSV:
-            message = "only CSV and JSON lines can be followed"
-            raise TraceError(message, file=str(self._log), hint="use `mopsus check`", code="TRACE-004")
         header, rest = parse_header(whole.rows)
         if self._reader is None:
             self._header = header
