@@ -228,6 +228,15 @@ def test_one_of_several_traces_has_the_column(mopsus, tmp_path):
     assert mopsus("check", tmp_path / "s.mop", rows)[0] == 0
 
 
+def test_a_misspelt_event_is_said_though_others_occurred(mopsus, tmp_path):
+    spec = write(tmp_path / "s.mop", "Doors(d) { event opn(d) event close(d) ere : opn close }")
+    trace = write(tmp_path / "t.csv", "event,d\nopen,1\nclose,1\n")
+    status, told = mopsus("check", spec, trace)
+    assert status == 0
+    assert "event `opn` never occurred: did you mean `open`, which no spec mentions?" in told
+    assert "did you mean" not in mopsus("check", spec, write(tmp_path / "t.csv", "event,d\nget,1\nclose,1\n"))[1]
+
+
 def test_a_key_of_some_objects_only_may_well_not_come(mopsus, tmp_path):
     spec = 'Jobs(id) { event begin(id) : row(kind == "begin") event fail(id) : row(error == "x") ere : begin fail }'
     log = write(tmp_path / "t.jsonl", '{"kind": "begin", "id": 1}\n')

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from functools import reduce
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -67,6 +68,9 @@ class TraceMonitor(Protocol):
 
 OnVerdict: TypeAlias = "Callable[[Verdict], None]"
 OpenMonitor: TypeAlias = "Callable[[Spec, OnVerdict], TraceMonitor]"
+
+_SAME_WORD = 0.8
+"""How much two names have in common, as `difflib` sees it, if one is likely to be the other."""
 
 
 @dataclass(slots=True)
@@ -169,7 +173,16 @@ class Session:
             for watcher in self.watchers
             for each in survey.unseen(watcher.spec, counts[watcher.spec.name].occurred, self._example)
         )
-        return with_conditions(found, counts)
+        return with_conditions(map(self._with_spelling, found), counts)
+
+    def _with_spelling(self, unseen: Unseen) -> Unseen:
+        """An event that never occurred may be one of those that no spec mentions, in another spelling."""
+        if unseen.event is None or unseen.reason or not unseen.possible:
+            return unseen
+        known = {name for watcher in self.watchers for name in watcher.recogniser.names}
+        others = [name for name in self._names if name not in known]
+        near = get_close_matches(unseen.event, others, n=1, cutoff=_SAME_WORD)
+        return replace(unseen, reason=f"did you mean `{near[0]}`, which no spec mentions?") if near else unseen
 
     def _example(self) -> str:
         """What came instead of events that were looked for."""
