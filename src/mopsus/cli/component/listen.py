@@ -64,6 +64,7 @@ def listen(
     """
     from mopsus.events.component.log.checking import hear_lines
     from mopsus.events.component.outline.listen import Listener
+    from mopsus.model import Diagnostic
     from mopsus.report import Options
 
     compiled = load_specs(specs, first_match=first_match)
@@ -95,4 +96,8 @@ def listen(
             dispatching=dispatching_for(log_options, json=json),
             max_violations=max_violations,
         )
+        if listener.cut:
+            who = "a producer was" if listener.cut == 1 else f"{listener.cut:,} producers were"
+            message = f"{who} gone in the midst of a line, which is left out"
+            result.warnings.append(Diagnostic("LOG-008", message, hint="what else it did is not known", warning=True))
         return run.finish(result, heard_of(result))

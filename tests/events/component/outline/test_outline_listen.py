@@ -65,6 +65,7 @@ def test_lines_of_a_producer_are_checked(folder, words):
     assert command.returncode == 1, err
     (folder / "report.json").write_text(out)
     (verdict,) = report(folder)["verdicts"]
+    assert "LOG-008" in [warning["code"] for warning in report(folder)["warnings"]]
     assert (verdict["category"], verdict["binding"]) == ("rejection", {"component": "<0.20.0>"})
     assert not words or not (folder / address).exists()
 

@@ -13,6 +13,7 @@ MESSAGES = {
     "LOG-006": "Events of some components reached no monitor, because these components did not become known, or were "
     "over.",
     "LOG-007": "Logs have lines, but none of them has an event.",
+    "LOG-008": "Whoever told events over a socket was gone in the midst of a line, which is left out.",
 }
 
 

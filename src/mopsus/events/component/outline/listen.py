@@ -28,6 +28,8 @@ class Producer:
     def __init__(self, connection: socket.socket) -> None:
         self.connection = connection
         self.trusted = False
+        self.cut = False
+        """Was it gone, or not listened to any more, in the midst of a line?"""
         self._rest = b""
 
     def read(self, token: bytes) -> bytes | None:
@@ -37,7 +39,8 @@ class Producer:
         except OSError:
             data = b""
         if not data:
-            return None  # a line that was cut off is no event
+            self.cut = bool(self._rest)  # no event
+            return None
         lines, end, self._rest = (self._rest + data).rpartition(b"\n")
         if not self.trusted and end:
             first, _, lines = (lines + end).partition(b"\n")
@@ -45,6 +48,7 @@ class Producer:
                 return None
             self.trusted, end = True, b""
         if len(self._rest) > _LONGEST:
+            self.cut = True
             return None
         return lines + end
 
@@ -56,6 +60,8 @@ class Listener:
         self.token = token or secrets.token_hex(16)
         self.refused = 0
         """How many had no token."""
+        self.cut = 0
+        """How many of the others ended in the midst of a line."""
         self._path = path
         if path is None:
             self._socket = socket.create_server((_LOOPBACK, port))
@@ -101,5 +107,6 @@ class Listener:
                         selector.unregister(producer.connection)
                         producer.connection.close()
                         self.refused += not producer.trusted
+                        self.cut += producer.trusted and producer.cut
                         if producer.trusted:
                             trusted = trusted - 1 or -1
