@@ -15,13 +15,14 @@ def test_breakpoints_with_conditions_counts_and_messages(queue):
         {"line": 7, "hitCondition": "% 2", "logMessage": "{value} makes {doubled}, {nothing} {{so}}"},
         {"line": 17, "condition": "no such thing"},
         {"line": 17, "hitCondition": "often"},
+        {"line": 8, "condition": "value == 99"},
     ]
     with Client() as editor:
         editor.request("initialize", adapterID="mopsus")
         editor.send("launch", program=str(queue))
         editor.until("initialized")
         placed = editor.request("setBreakpoints", source={"path": str(source(queue))}, breakpoints=lines)["breakpoints"]
-        assert [each["verified"] for each in placed] == [True, True, True, False, False]
+        assert [each["verified"] for each in placed] == [True, True, True, False, False, True]
         assert "No symbol" in placed[3]["message"]
         assert placed[4]["message"].startswith("`often` does not say which hits count")
         assert [each["line"] for each in placed[:3]] == [5, 6, 7]
@@ -33,12 +34,16 @@ def test_breakpoints_with_conditions_counts_and_messages(queue):
 
         stop = editor.stopped("breakpoint")
         assert (stop["frame"]["line"], stop["hitBreakpointIds"]) == (5, [placed[0]["id"]])
+        editor.request("next", threadId=1)
+        assert editor.stopped("step")["frame"]["line"] == 6  # where the breakpoint's turn has not come
         editor.request("continue", threadId=1)
         stop = editor.stopped("breakpoint")
         value = editor.request("evaluate", expression="value", frameId=stop["frame"]["id"], context="hover")
         assert (stop["frame"]["line"], value["result"]) == (6, "3")
         editor.request("next", threadId=1)
         assert editor.stopped("step")["frame"]["line"] == 7  # where a message is said, too
+        editor.request("next", threadId=1)
+        assert editor.stopped("step")["frame"]["line"] == 8  # where the condition does not hold
         editor.request("continue", threadId=1)
         stop = editor.stopped("function breakpoint")
         assert stop["hitBreakpointIds"] == [functions[0]["id"]]

@@ -33,6 +33,11 @@ class Points:
         self.numbers = count(1)
         self._points: dict[str, dict[Wanted, _Point]] = {}
         self._filters: dict[str, gdb.Breakpoint] = {}
+        self._counts: dict[int, tuple[int, int]] = {}
+        """Of any breakpoint of the developer's: how often it was hit, and how many more hits do not count."""
+        self._stopping: set[int] = set()
+        self._passing: set[int] = set()
+        """Those that were hit so that it counts, or does not, since somebody asked last."""
         gdb.events.breakpoint_modified.connect(self._modified)
 
     def set(self, path: str, wanted: Sequence[Wanted]) -> list[Placed]:
@@ -68,6 +73,20 @@ class Points:
         """The numbers of those that have stopped the program since the last call."""
         return tuple(point.number for point in self._all() if point.take_stop())
 
+    def stopping(self, hit: Sequence[gdb.Breakpoint]) -> list[gdb.Breakpoint]:
+        """Which of these have stopped the program since the last call. GDB names others beside what has stopped it
+        there: those whose condition does not hold, or whose turn has not come."""
+        stopping, passing = self._stopping, self._passing
+        self._stopping, self._passing = set(), set()
+
+        def has_stopped(point: gdb.Breakpoint) -> bool:
+            if not point.is_valid():  # a temporary one, which is gone with its stop
+                return True
+            counts = point.number in stopping or (point.condition is None and point.number not in passing)
+            return counts and not has_passed(point)
+
+        return list(filter(has_stopped, hit))
+
     def at_function(self, numbers: Sequence[int]) -> bool:
         """Are all of these at functions?"""
         functions = {point.number for point in self._points.get(_FUNCTIONS, {}).values()}
@@ -81,6 +100,11 @@ class Points:
         return [point for points in self._points.values() for point in points.values()]
 
     def _modified(self, breakpoint: gdb.Breakpoint) -> None:
+        number = breakpoint.number
+        hits, ignoring = self._counts.get(number, (0, breakpoint.ignore_count))
+        self._counts[number] = breakpoint.hit_count, breakpoint.ignore_count
+        if breakpoint.hit_count > hits:
+            (self._stopping if breakpoint.ignore_count == ignoring else self._passing).add(number)
         for point in self._all():
             if point.breakpoint == breakpoint:
                 point.count()

@@ -17,7 +17,7 @@ import gdb
 from mopsus.interactive.dap.channel import Channel, Message
 from mopsus.interactive.dap.gdb.bench import GdbBench, Returned
 from mopsus.interactive.dap.gdb.data import Watching
-from mopsus.interactive.dap.gdb.points import Points, has_passed
+from mopsus.interactive.dap.gdb.points import Points
 from mopsus.interactive.dap.gdb.program import Program
 from mopsus.interactive.dap.monitors import stop_of
 from mopsus.interactive.dap.server import Server
@@ -210,7 +210,7 @@ class Sitting:
             return ours
         if isinstance(last, gdb.SignalEvent):
             return _signalled(last.stop_signal, thread)
-        hit = [each for each in self._program.hit if not has_passed(each)]
+        hit = points.stopping(self._program.hit)
         if isinstance(last, gdb.BreakpointEvent) and hit:
             if (name := points.filter_of(hit)) is not None:
                 return _exception(name, thread)
