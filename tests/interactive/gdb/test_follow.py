@@ -168,6 +168,34 @@ def test_a_child_of_what_a_child_has_become_is_watched_though_nothing_can_happen
     assert capfd.readouterr().out == "forked\n"
 
 
+def test_a_child_whose_debugger_was_killed_makes_no_run_green(follow):
+    program = build(r"""
+        #include <signal.h>
+        #include <stdio.h>
+        #include <string.h>
+        #include <sys/wait.h>
+        #include <unistd.h>
+        void work(int n) { }
+        int main(void) {
+            work(1);
+            if (!fork()) {
+                char line[100];
+                int tracer = 0;
+                FILE *status = fopen("/proc/self/status", "r");
+                while (!tracer && fgets(line, sizeof line, status)) sscanf(line, "TracerPid: %d", &tracer);
+                kill(tracer, SIGKILL);
+                _exit(0);
+            }
+            wait(0);
+            return 0;
+        }
+    """)
+    outcome = follow(program, Follow.BOTH)
+    assert outcome.status == 0
+    assert [(each.elsewhere, each.possible) for each in outcome.unseen] == [("1 child process", False)]
+    assert "GDB ended without a word" in outcome.said[0]
+
+
 def test_children_that_are_too_many_are_let_go_and_said(follow, monkeypatch):
     monkeypatch.setattr(family, "MOST", 1)
     program = build(r"""

@@ -149,11 +149,12 @@ def run_family(setup: Setup, folder: Path, start: Start) -> str:
     outcome = Path(setup.outcome or "")
     if outcome.exists():
         whole = joined(Outcome.from_json(outcome.read_text()), children)
-        escaped = Escaped(children=family.left + sum(each.error is not None for each in children.values()))
-        if elsewhere := escaped.said():
-            hint = f"{MOST} children are watched at a time" if family.left else ""
-            unseen = [Unseen(spec, elsewhere=elsewhere, hint=hint) for spec in whole.stats]
-            whole = replace(whole, unseen=(*whole.unseen, *unseen))
+        failed = Escaped(children=sum(each.error is not None for each in children.values())).said()
+        left = Escaped(children=family.left).said()
+        hint = f"{MOST} children are watched at a time"
+        unseen = [Unseen(spec, possible=False, elsewhere=failed) for spec in whole.stats if failed]
+        unseen += [Unseen(spec, elsewhere=left, hint=hint) for spec in whole.stats if left]
+        whole = replace(whole, unseen=(*whole.unseen, *unseen))
         outcome.write_text(whole.to_json())
     return words_of(log)
 
