@@ -170,6 +170,22 @@ def test_a_deadly_signal_that_nobody_can_see_coming_is_a_finding_too(folder):
 
 
 @pytest.mark.gdb
+def test_a_debugger_that_is_killed_is_a_monitor_that_broke_down_and_every_report_says_so(folder):
+    (folder / "ungrateful.py").write_text(
+        "import os, signal\n"
+        "lines = open('/proc/self/status').read().splitlines()\n"
+        "tracer = next(int(line.split()[1]) for line in lines if line.startswith('TracerPid'))\n"
+        "os.kill(tracer, signal.SIGKILL)\n"
+    )
+    (folder / "any.prop").write_text("state init accepting { transition { event #end() success init } }")
+    options = ["--batch", "--json", "--debugger", "gdb", "--junit", "gone.xml", "--prop", "any.prop"]
+    done = debug(folder, *options, sys.executable, "ungrateful.py")
+    assert done.returncode == 3
+    assert "GDB ended without a word" in str(report(done)["error"])
+    assert "GDB ended without a word" in (folder / "gone.xml").read_text()
+
+
+@pytest.mark.gdb
 def test_a_spec_of_another_logic_is_a_property_too(folder):
     done = debug(folder, "--batch", "--prop", "queue.mop", "./queue", "abcdef")
     assert done.returncode == 1

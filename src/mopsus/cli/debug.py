@@ -6,7 +6,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import InitVar, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -32,6 +32,7 @@ from mopsus.cli.specs import load_specs
 from mopsus.interactive.follow import Follow
 
 if TYPE_CHECKING:
+    from mopsus.interactive.backends import Backend
     from mopsus.interactive.outcome import Outcome
     from mopsus.interactive.setup import Setup, Watched
     from mopsus.model import Diagnostic, MopsusError, Unseen
@@ -162,13 +163,25 @@ def debug(
     )
     started = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="mopsus-debug-") as folder:
-        outcome = backend.run(replace(setup, outcome=str(Path(folder) / "outcome.json")))
+        outcome, broken = _watch(backend, replace(setup, outcome=str(Path(folder) / "outcome.json")))
     for verdict in outcome.verdicts:
         reporting.report(verdict)
     for fault in outcome.faults:
         reporting.take_fault(None, fault)
-    session = Session(outcome, setup, time.perf_counter() - started)
+    session = Session(outcome, setup, time.perf_counter() - started, broken)
     return reporting.finish(session, debugged=_debugged(outcome))
+
+
+def _watch(backend: Backend, setup: Setup) -> tuple[Outcome, Diagnostic | None]:
+    """What became of the program, and how the debugger has failed, if it has."""
+    from mopsus.interactive.debugger import GoneError
+    from mopsus.interactive.outcome import Outcome
+    from mopsus.model import Diagnostic
+
+    try:
+        return backend.run(setup), None
+    except GoneError as error:
+        return Outcome(), Diagnostic(error.code, error.message, hint=error.hint)
 
 
 def _setup(
@@ -286,18 +299,19 @@ class Session:
     outcome: Outcome
     setup: Setup
     elapsed_s: float
+    broken: InitVar[Diagnostic | None]
     ignored: int = 0
     bad_rows: int = 0
     full: bool = False
     unseen: Sequence[Unseen] = field(init=False)
     interrupted: bool = field(init=False)
-    error: MopsusError | None = field(init=False)
+    error: MopsusError | Diagnostic | None = field(init=False)
     warnings: Sequence[Diagnostic] = field(init=False)
     sources: Sequence[str] = field(init=False)
     stats: Mapping[str, Stats] = field(init=False)
     rows: int = field(init=False)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, broken: Diagnostic | None) -> None:
         from mopsus.interactive.debugger import DebuggerError
         from mopsus.model import Diagnostic
         from mopsus.monitor.stats import Stats
@@ -305,7 +319,7 @@ class Session:
         outcome = self.outcome
         self.unseen = outcome.unseen
         self.interrupted = outcome.was_interrupted
-        self.error = None if outcome.error is None else DebuggerError(outcome.error)
+        self.error = broken if outcome.error is None else DebuggerError(outcome.error)
         self.warnings = [Diagnostic("DEBUG-006", " ".join(text.split()), warning=True) for text in outcome.said]
         self.sources = (self.setup.program[0] if self.setup.program else f"process {self.setup.process}",)
         self.stats = {spec: Stats(**counts) for spec, counts in outcome.stats.items()}

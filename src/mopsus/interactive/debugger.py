@@ -24,6 +24,12 @@ class DebuggerError(MopsusError):
     code = "DEBUG-001"
 
 
+class GoneError(DebuggerError):
+    """The debugger ended before it could say what became of the program: nobody has looked since."""
+
+    code = "DEBUG-013"
+
+
 class PlaceError(DebuggerError):
     """There is no such function, line or variable in the program."""
 

@@ -14,9 +14,10 @@ MESSAGES = {
     "DEBUG-007": "The code of a scenario calls one of its functions in a way that makes no sense.",
     "DEBUG-008": "A `verde` command is not known, or was given what it does not take.",
     "DEBUG-009": "There is no such monitor, slice, state or variable.",
-    "DEBUG-010": "There is no GDB, or it ended before it could say what became of the program.",
+    "DEBUG-010": "There is no GDB.",
     "DEBUG-011": "An editor asked for something that makes no sense, or not now.",
     "DEBUG-012": "The live view cannot be shown.",
+    "DEBUG-013": "The debugger ended before it could say what became of the program.",
     "DEBUG-020": "A reaction of a scenario names a state that the property does not have, so it never runs.",
 }
 

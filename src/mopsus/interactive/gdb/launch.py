@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from mopsus.interactive.backends import Backend, find_program, is_compiled
-from mopsus.interactive.debugger import DebuggerError
+from mopsus.interactive.debugger import DebuggerError, GoneError
 from mopsus.interactive.follow import Follow
 from mopsus.interactive.gdb.family import ending, run_family, take, words_of
 from mopsus.interactive.outcome import INTERRUPTION, Outcome, Stop
@@ -47,7 +47,7 @@ def run(setup: Setup) -> Outcome:
             return Outcome(stop=Stop(INTERRUPTION, None))
         if not outcome.exists():
             hint = f"its last words: {said}" if said else "try `gdb -batch -ex 'python print(1)'`"
-            raise DebuggerError("GDB ended without a word of what became of the program", hint=hint, code="DEBUG-010")
+            raise GoneError("GDB ended without a word of what became of the program", hint=hint)
         return Outcome.from_json(outcome.read_text())
 
 
