@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
+import time
 from dataclasses import replace
 
 import pytest
@@ -95,6 +99,29 @@ def test_a_daemon_is_followed(follow):
     outcome = follow(program, Follow.CHILD)
     assert (outcome.status, outcome.stats["once"]["events"]) == (5, 2)
     assert [each.elsewhere for each in outcome.unseen] == ["1 parent process"]
+
+
+@pytest.mark.parametrize(
+    ("how", "script"),
+    [
+        (Follow.PARENT, "(echo $$; exec sleep 600); true"),
+        (Follow.CHILD, "sleep 600 & echo $!; wait"),
+        (Follow.BOTH, "sleep 600 & echo $!; wait"),
+    ],
+)
+def test_a_signal_ends_all_of_a_family(tmp_path, how, script):
+    """With a child that was followed it was not heeded, and what the program had started went on without it."""
+    (tmp_path / "p.prop").write_text("state init { transition { event nanosleep() success init } }\n")
+    words = ["debug", "--batch", "--allow-silent", "--follow-fork", how.value, "--prop", "p.prop", "sh", "-c", script]
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-m", "mopsus", *words], cwd=tmp_path, **streams) as process:
+        assert process.stdout is not None
+        assert int(process.stdout.readline()) > 0
+        time.sleep(0.3)
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=30)  # until everybody is gone who could write to the streams
+    assert process.returncode == 128 + signal.SIGTERM, err
+    assert "interrupted" in err
 
 
 def test_a_child_waits_for_its_debugger_so_that_nobody_can_tell(follow, capfd):

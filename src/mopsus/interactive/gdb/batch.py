@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import gdb
@@ -10,6 +14,7 @@ import gdb
 from mopsus.interactive.crash import cause_of
 from mopsus.interactive.gdb.course import is_alive
 from mopsus.interactive.gdb.deaths import dies_of, traps_itself
+from mopsus.interactive.gdb.holding import GROUP
 from mopsus.interactive.outcome import INTERRUPTION, Outcome, Stop
 
 if TYPE_CHECKING:
@@ -22,9 +27,11 @@ _TRAP = "SIGTRAP"
 """Is most often GDB's own, and passed on only if somebody says so."""
 
 
-def run_batch(session: Session, course: Course, attached: bool, keep: bool = True) -> Outcome:
+def run_batch(
+    session: Session, course: Course, attached: bool, keep: bool = True, handing_over: str | None = None
+) -> Outcome:
     """Signals are the program's own affair, as without a debugger; of a deadly one, the stack is kept. `keep`: if we
-    were attached to it, it goes on without us."""
+    were attached to it, it goes on without us. `handing_over`: where its children are handed over, if they are."""
     gdb.execute("handle all nostop noprint pass", to_string=True)
     gdb.execute(f"handle {' '.join(_DEADLY)} stop", to_string=True)
     stop = None
@@ -49,8 +56,21 @@ def run_batch(session: Session, course: Course, attached: bool, keep: bool = Tru
     outcome = session.outcome(stop)
     session.close()
     if is_alive():
+        group = os.getpgid(gdb.selected_inferior().pid)
         gdb.execute("detach" if attached and keep else "kill", to_string=True)
+        if not attached:
+            _end(group, handing_over)
     return outcome
+
+
+def _end(group: int, handing_over: str | None) -> None:
+    """What a program has started and waited for shall not go on for ever without it. Children that are watched have
+    something to say first."""
+    if handing_over is not None:
+        (Path(handing_over) / f"{group}{GROUP}").touch()
+    elif group != os.getpgrp():
+        with suppress(OSError):
+            os.killpg(group, signal.SIGKILL)
 
 
 def _stop(session: Session, reason: str) -> Stop:

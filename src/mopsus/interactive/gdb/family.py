@@ -17,7 +17,7 @@ from pathlib import Path
 
 from mopsus.interactive.debugger import DebuggerError
 from mopsus.interactive.follow import Escaped
-from mopsus.interactive.gdb.holding import HANDED_OVER, HELD, Held, end, let_go, may_trace
+from mopsus.interactive.gdb.holding import GROUP, HANDED_OVER, HELD, Held, end, let_go, may_trace
 from mopsus.interactive.outcome import INTERRUPTION, Outcome, Stop, joined
 from mopsus.interactive.setup import Setup
 from mopsus.model import Unseen
@@ -71,6 +71,9 @@ class _Family:
         for cut_short in self._handed_over(HELD):
             with suppress(ValueError):  # it says nothing yet, so nothing has been done
                 end(*_held(cut_short))
+        for left in self._handed_over(GROUP):
+            with suppress(OSError):
+                os.killpg(int(left.stem), signal.SIGKILL)
         return log
 
     def _handed_over(self, how: str) -> list[Path]:

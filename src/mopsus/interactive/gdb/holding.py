@@ -22,6 +22,8 @@ _WAIT = bytes.fromhex("b807000000 0f05 ebf7")
 _WAIT_MS = 20
 HELD, HANDED_OVER = ".part", ".json"
 """How the file is called that says so, before the process waits and when it does."""
+GROUP = ".group"
+"""How the file is called that says which processes are to be ended when nobody watches any of them any more."""
 _ALL_SIGNALS = b"\xff" * 8
 
 

@@ -76,7 +76,16 @@ def begin(order: Mapping[str, Any] | None) -> None:
         gdb.execute("quit 2")
         return
     if setup.batch:
-        _write(setup, run_batch(session, course, attached=setup.process is not None, keep=setup.legacy is None))
+        _write(
+            setup,
+            run_batch(
+                session,
+                course,
+                attached=setup.process is not None,
+                keep=setup.legacy is None,
+                handing_over=setup.handing_over,
+            ),
+        )
     elif channel is not None:
         _write(setup, run_editor(session, debugger, setup, channel))
     else:

@@ -35,7 +35,14 @@ def do_stop_together() -> bool:
 
 
 def is_running() -> bool:
+    """Does the program run? What runs is then selected: while GDB runs a child that it follows, the parent still is,
+    which it has let go."""
     thread = gdb.selected_thread()
+    if thread is None:
+        threads = (each for inferior in gdb.inferiors() for each in inferior.threads())
+        thread = next((each for each in threads if each.is_running()), None)
+        if thread is not None:
+            thread.switch()
     return thread is not None and thread.is_running()
 
 
