@@ -22,6 +22,13 @@ Pairs(u, f) {
     @violation
 }
 """
+DATA = """
+Data(x) {
+    event a(x; v)
+    event b(x; v)
+    maxhml : max X.([a(v)]([b(w) when w == v]ff and X) and [b(_)]X)
+}
+"""
 FLAT = "Flat(x) { event a(x) event b(x) ere : a b b @match }"
 
 
@@ -92,22 +99,23 @@ def test_a_batch_is_given_up_in_its_middle(text, limit):
     assert stats.bytes < 100_000
 
 
-def test_objects_are_let_go():
+@pytest.mark.parametrize(("text", "fields"), [(FLAT, ()), (DATA, ("v",))], ids=["flat", "with data"])
+def test_objects_are_let_go(text, fields):
     class Thing:
         pass
 
-    monitor = Monitor(spec_of(FLAT), max_live=3)
+    monitor = Monitor(spec_of(text), max_live=3)
     things = [Thing() for _ in range(10)]
     for thing in things:
-        monitor.emit("a", x=thing)
-        monitor.emit("b", x=thing)
+        monitor.emit("a", x=thing, **dict.fromkeys(fields, thing))
+        monitor.emit("b", x=thing, **dict.fromkeys(fields, 1))
     assert len(monitor.faults) == 1
     known = weakref.ref(things[0])
     assert weakref.getweakrefcount(things[0]) == 1
     things.clear()
     gc.collect()
     assert known() is None
-    monitor.emit("a", x=Thing())
+    monitor.emit("a", x=Thing(), **dict.fromkeys(fields))
     assert monitor.stats().alive == 0
 
 

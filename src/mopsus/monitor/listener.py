@@ -105,7 +105,7 @@ class MonitorListener:
             immediate=self._code.resets,
             variables=variables,
             history=history,
-            max_live=0 if any(isinstance(each, SymbolicMachine) for each in self._machines) else max_live,
+            max_live=max_live,
             per_thread=modifiers.perthread,
             synchronized=not modifiers.unsynchronized,
             decentralized=modifiers.decentralized,
