@@ -66,9 +66,11 @@ def run_batch(
 def _end(group: int, handing_over: str | None) -> None:
     """What a program has started and waited for shall not go on for ever without it. Children that are watched have
     something to say first."""
+    if group == os.getpgrp():  # GDB's own, in which we may be, too
+        return
     if handing_over is not None:
         (Path(handing_over) / f"{group}{GROUP}").touch()
-    elif group != os.getpgrp():
+    else:
         with suppress(OSError):
             os.killpg(group, signal.SIGKILL)
 
