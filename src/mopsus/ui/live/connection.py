@@ -6,6 +6,7 @@ a slow browser.
 
 from __future__ import annotations
 
+import math
 import socket
 import threading
 import time
@@ -36,15 +37,24 @@ class Connection:
         self._line = line
         self._refused = 0
         self._next_look = 0.0
+        self._ring_again = math.inf
+        """When to ring a second time for what was asked last, if no answer has come by then."""
         threading.Thread(target=self._read, daemon=True).start()
 
     def ask(self, wish: Wish, number: int | None = None) -> None:
         """Ask the debugger for something. The answer is a picture, or a refusal."""
+        self._ring_again = time.monotonic() + OLD_S if wish is not Wish.LOOK else math.inf
         self.send(Request(wish, number))
 
     def keep_up(self) -> None:
         """Ask for a picture, if the last one is old. Somebody looks, and a program that runs may have gone on without a
-        word: a debugger says nothing while it waits for its program."""
+        word: a debugger says nothing while it waits for its program.
+
+        What was asked for and not answered is followed by one look. Python does not hear a signal that comes in the
+        moment before it waits for a line at a terminal, but it does what was asked for when it hears the next.
+        """
+        if time.monotonic() >= self._ring_again:
+            self.ask(Wish.LOOK)
         picture = self.picture
         if picture is not None and picture.program.course is not Course.STOPPED and time.monotonic() >= self._next_look:
             self._next_look = time.monotonic() + PATIENCE_S
@@ -60,6 +70,7 @@ class Connection:
         with suppress(OSError, ValueError), self._line.makefile("rb") as lines:
             for line in lines:
                 message = read_from_debugger(line)
+                self._ring_again = math.inf
                 if isinstance(message, Picture):
                     self.picture = message
                     self._next_look = time.monotonic() + OLD_S
