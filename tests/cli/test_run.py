@@ -155,6 +155,16 @@ def test_programs_end_as_without(folder, name):
     assert re.sub(addresses, "", woven.stderr) == re.sub(addresses, "", plain.stderr)
 
 
+def test_daemon_threads_that_are_in_a_watched_call_at_the_end(folder):
+    """The interpreter ends them by unwinding their stacks, which crashed."""
+    (folder / "door.py").write_text(
+        "import threading, time\ndef tick():\n    while True: time.sleep(0.001)\n"
+        "for _ in range(3): threading.Thread(target=tick, daemon=True).start()\n"
+    )
+    done = mopsus(folder, "-q", "--contracts", "stdlib", "--", "door.py")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_what_is_warned_of_at_the_end_of_an_object(folder):
     (folder / "door.py").write_text(
         "import socket, warnings\nwarnings.simplefilter('always')\nsocket.socket()\nprint('end')\n"
