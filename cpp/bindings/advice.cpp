@@ -1,7 +1,5 @@
 #include "advice.hpp"
 
-#include "in_program.hpp"
-
 #include <structmember.h>
 
 #include <cstddef>
@@ -46,17 +44,15 @@ vectorcallfunc own_vectorcall(const Advice* self) {
 [[gnu::noinline]] PyObject* call_deeply(const Advice* self, PyObject* const* args, std::size_t flags, PyObject* names) {
     const Depth depth;
     if (depth.refused()) return nullptr;
-    if (const vectorcallfunc function = own_vectorcall(self); function != nullptr) {
-        return in_program([&] { return function(self->base.original, args, flags, names); });
-    }
-    return in_program([&] { return PyObject_Vectorcall(self->base.original, args, flags, names); });
+    if (const vectorcallfunc function = own_vectorcall(self); function != nullptr) return function(self->base.original, args, flags, names);
+    return PyObject_Vectorcall(self->base.original, args, flags, names);
 }
 
-// Mostly nothing but the call, which takes little room on the stack.
+// Mostly a jump: it takes no room on the stack.
 inline PyObject* call_original(const Advice* self, PyObject* const* args, std::size_t flags, PyObject* names) {
     const vectorcallfunc function = own_vectorcall(self);
     if (function == nullptr || !Depth::is_shallow()) return call_deeply(self, args, flags, names);
-    return in_program([&] { return function(self->base.original, args, flags, names); });
+    return function(self->base.original, args, flags, names);
 }
 
 Occasion occasion_of(PyObject* object, PyObject* const* args, std::size_t flags, PyObject* names) {

@@ -16,6 +16,7 @@
 #include "component.hpp"
 #include "decentral.hpp"
 #include "emitter.hpp"
+#include "ending_threads.hpp"
 #include "exiting.hpp"
 #include "gate.hpp"
 #include "iterate.hpp"
@@ -411,6 +412,7 @@ NB_MODULE(_core, module) {
     for (const auto prepare : {prepare_emitters, prepare_classes, prepare_stand_ins, prepare_advice, prepare_exiting, prepare_accessors, prepare_sites,
                                prepare_twins, prepare_main, prepare_components, prepare_mail, prepare_carried, prepare_gates, prepare_moments})
         if (!prepare(module.ptr())) raise_python();
+    let_ended_threads_wait();
     module.def(
         "use_errors",
         [](nb::handle closed, nb::handle values, nb::handle limit) {
