@@ -155,14 +155,52 @@ def test_programs_end_as_without(folder, name):
     assert re.sub(addresses, "", woven.stderr) == re.sub(addresses, "", plain.stderr)
 
 
-def test_daemon_threads_that_are_in_a_watched_call_at_the_end(folder):
-    """The interpreter ends them by unwinding their stacks, which crashed."""
-    (folder / "door.py").write_text(
-        "import threading, time\ndef tick():\n    while True: time.sleep(0.001)\n"
-        "for _ in range(3): threading.Thread(target=tick, daemon=True).start()\n"
-    )
-    done = mopsus(folder, "-q", "--contracts", "stdlib", "--", "door.py")
-    assert (done.returncode, done.stderr) == (0, "")
+DAEMONS = """
+import queue, threading, time
+given = queue.Queue()
+def pause(value):
+    time.sleep(0.0003)
+    return value
+def numbers():
+    while True:
+        yield pause(1)
+def call():
+    while True: time.sleep(0.001)
+def loop():
+    for _ in numbers(): pass
+def take():
+    for _ in iter(given.get, None): given.put(1)
+def block():
+    while True:
+        with threading.Condition() as waiting: waiting.wait(0.001)
+def compare():
+    while True: sorted([3, 1, 2], key=pause)
+def handle():
+    while True: Door().open()
+class Door:
+    def open(self): pass
+given.put(1)
+for work in (call, loop, take, block, compare, handle):
+    for _ in range(2): threading.Thread(target=work, daemon=True).start()
+time.sleep(0.02)
+"""
+SLOW = """
+import time
+Slow(d) {
+    event open before(d) : call(__main__.Door.open) && target(d) { time.sleep(0.0003) }
+    ere : open
+    @match { time.sleep(0.0003) }
+}
+"""
+
+
+def test_daemon_threads_that_are_in_the_midst_of_something_watched_at_the_end(folder):
+    """The interpreter ended them by unwinding their stacks, ours included, which crashed."""
+    (folder / "slow.mop").write_text(SLOW)
+    (folder / "daemons.py").write_text(DAEMONS)
+    for _ in range(3):
+        done = mopsus(folder, "-q", "slow.mop", "--contracts", "stdlib", "--", "daemons.py")
+        assert done.returncode == 0, done.stderr
 
 
 def test_what_is_warned_of_at_the_end_of_an_object(folder):
@@ -430,6 +468,16 @@ def test_subprocesses_by_environment(folder, monkeypatch):
     report = json.loads((folder / "report.json").read_text())
     assert len(report["verdicts"]) == 2, done.stderr
     assert report["stats"]["events"] == 4
+    assert not report["warnings"]
+
+
+def test_python_processes_that_nobody_watches_are_counted(folder):
+    """A report about what a pool of `joblib` did said that there were no violations."""
+    code = "import subprocess, sys; from multiprocessing import resource_tracker; resource_tracker.ensure_running()\n"
+    code += "for each in ('0', 'import subprocess, sys; subprocess.run([sys.executable, \"-c\", \"0\"])'):\n"
+    (folder / "door.py").write_text(PROGRAM + code + "    subprocess.run([sys.executable, '-c', each])\n")
+    done = mopsus(folder, "door.mop", "--", "door.py")
+    assert "warning[CLI-006]: 3 Python processes that the program started were not watched" in done.stderr
 
 
 def test_pools_of_threads_end(folder):

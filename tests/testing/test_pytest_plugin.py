@@ -240,6 +240,23 @@ def test_a_thread_of_a_test_is_part_of_it(project, run):
     run("--mopsus-fail").assert_outcomes(failed=1)
 
 
+def test_python_processes_that_nobody_watches_are_counted(project, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(project.path))
+    project.makepyfile(
+        test_doors="""\
+        import subprocess, sys
+        import pytest
+
+        @pytest.mark.parametrize("number", [1, 2])
+        def test_process(number):
+            subprocess.run([sys.executable, "-c", "0"], check=True)
+        """
+    )
+    for options in ((), ("-n", "2")):
+        result = project.runpytest_subprocess("--mopsus", "doors.mop", *options)
+        result.stdout.fnmatch_lines(["*CLI-006*2 Python processes that the program started were not watched"])
+
+
 def test_processes_of_a_test_are_part_of_it(project, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(project.path))
     project.makepyfile(

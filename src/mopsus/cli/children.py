@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from mopsus import untouched
 from mopsus.cli.faults import FaultPost
-from mopsus.model import MopsusError
+from mopsus.model import Diagnostic, MopsusError
 from mopsus.model.limits import MAX_LIVE
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ _ORDER = "MOPSUS_CHILDREN"
 """The environment variable that tells a process what to do."""
 _WANTED = "MOPSUS_SUBPROCESSES"
 _STARTUP = str(Path(__file__).with_name("startup"))
+_UNWATCHED = "unwatched-"
+"""How a file of the folder is called by which a process says that nobody watches it."""
 _LENGTH = 4
 """Bytes before each message that say how long it is."""
 
@@ -132,6 +134,8 @@ class Children:
         self._forked, self._monitors = forked, monitors
         self.seen: dict[str, Counter[str]] = {}
         """By spec, how often each event was seen in the processes that have come to their end."""
+        self.unwatched = 0
+        """How many Python processes were started that nobody watches, as far as `messages` has found out."""
         self._inherited = 0
         self._folder: str | None = None
         self._known: dict[str, int] = {}
@@ -194,6 +198,7 @@ class Children:
     def _read(self, folder: str) -> Iterator[dict[str, Any]]:
         try:
             yield from read_messages(folder, self._known)
+            self.unwatched = sum(name.startswith(_UNWATCHED) for name in untouched.listdir(folder))
             self._unread = None
         except OSError as error:  # the program plays another file system, has no files left, or is another user by now
             self._unread = error
@@ -225,12 +230,33 @@ def start_child() -> None:
     """Begin to watch this process, if it was told to."""
     text = os.environ.get(_ORDER)
     spawned = any("--multiprocessing-fork" in word or "multiprocessing.forkserver" in word for word in sys.orig_argv)
-    if not text or not (spawned or os.environ.get(_WANTED)):
+    if not text:
+        return
+    if not (spawned or os.environ.get(_WANTED)):
+        _say_unwatched(text)
         return
     try:
         _watch(Order(**json.loads(text)), spawned)
     except (MopsusError, OSError, ValueError, TypeError) as error:
         print(f"mopsus: this process is not watched: {error}", file=sys.stderr)
+
+
+def _say_unwatched(order: str) -> None:
+    """Let whoever reports know of this process, unless it is one that only tidies up after `multiprocessing`."""
+    if any("resource_tracker" in word for word in sys.orig_argv):
+        return
+    with suppress(OSError, ValueError, KeyError):  # nobody may wait for it any more
+        path = f"{json.loads(order)['folder']}/{_UNWATCHED}{os.getpid()}-{os.urandom(4).hex()}"
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+
+
+def unwatched_processes(count: int) -> list[Diagnostic]:
+    """The warning that so many Python processes were not watched; none if there were none."""
+    if not count:
+        return []
+    were = "processes that the program started were" if count > 1 else "process that the program started was"
+    hint = f"set the environment variable {_WANTED}=1 to watch what such processes do"
+    return [Diagnostic("CLI-006", f"{count:,} Python {were} not watched", hint=hint, warning=True)]
 
 
 def _watch(order: Order, spawned: bool) -> None:

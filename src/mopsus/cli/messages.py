@@ -12,6 +12,7 @@ MESSAGES = {
     "CLI-003": "A picture cannot be drawn: Graphviz is missing or failed, or the form was not recognised.",
     "CLI-004": "The example files of the demonstration are missing, or one of its commands failed.",
     "CLI-005": "Options were given that exclude each other, or whose value is not understood.",
+    "CLI-006": "Python processes that a program or a test started were not watched.",
 }
 
 

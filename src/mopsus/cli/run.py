@@ -114,7 +114,7 @@ def run(
     violated. Signals are the program's own; if one kills it, what was found up to there is reported before.
     """
     from mopsus import _core
-    from mopsus.cli.children import Children, Order, seen_events
+    from mopsus.cli.children import Children, Order, seen_events, unwatched_processes
     from mopsus.cli.lending import lent
     from mopsus.contracts import choose
     from mopsus.contracts.catalogue import by_module, loops_of
@@ -199,7 +199,7 @@ def run(
         unseen = by_spec(found, [monitor.spec for monitor in monitors.values()])
         unseen += reporting.unseen_in_components(seen)
         unseen = with_conditions(unseen, {monitor.spec.name: monitor.stats() for monitor in monitors.values()})
-        warnings = [*verdicts.switches.warnings()]
+        warnings = [*verdicts.switches.warnings(), *unwatched_processes(children.unwatched)]
         watched = Watched(weaver.monitors, program.name, elapsed, ended.interrupted, elsewhere, warnings, unseen)
         suppressed = verdicts.switches.suppressed.total()
         return reporting.finish(watched, suppressed=suppressed, program=ended.status, gate=fail_on_violation)

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from mopsus.cli.children import unwatched_processes
 from mopsus.model import Diagnostic, Faults, MopsusError, Silence, Spec, Unseen, Verdict
 from mopsus.model.text import short_path
 from mopsus.model.unseen import by_spec
@@ -97,6 +98,7 @@ class Findings:
         self._faults = Faults()
         self._unseen: dict[tuple[str, str | None], Unseen] | None = None
         """The events that occurred in no process that ran tests."""
+        self._unwatched = 0
         self._suppressed = 0
         self._warnings: dict[Diagnostic, None] = {}
         """About comments and settings; every worker says the same."""
@@ -180,6 +182,7 @@ class Findings:
             before = self._unseen
             unseen = {key: unseen[key] if unseen[key].possible else old for key, old in before.items() if key in unseen}
         self._unseen = unseen
+        self._unwatched += data["unwatched"]
         self._suppressed += data["suppressed"]
         self._warnings.update(dict.fromkeys(msgspec.convert(data["warnings"], list[Diagnostic])))
 
@@ -209,7 +212,12 @@ class Findings:
                 events=sum(counts["events"] for counts in self._counts.values()),
                 specs={name: dict(counts) for name, counts in self._counts.items() if name},
             ),
-            warnings=(*self._watch.warnings, *self._warnings, *self._stopped()),
+            warnings=(
+                *self._watch.warnings,
+                *self._warnings,
+                *self._stopped(),
+                *unwatched_processes(self._unwatched),
+            ),
             unseen=tuple(by_spec((self._unseen or {}).values(), known.values())),
             silence=self._silence,
             suppressed=self._suppressed,

@@ -182,6 +182,11 @@ class _Woven:
         elsewhere = {(name, event) for name, counts in self._children.seen.items() for event in +counts}
         return [each for each in self._program.unseen if (each.spec, each.event) not in elsewhere]
 
+    @property
+    def unwatched(self) -> int:
+        """How many Python processes were started that nobody watches."""
+        return self._children.unwatched
+
     def _end_at_once(self, status: int) -> int:
         """A process ends by `os._exit`: one that a test has forked, or this one, whose findings nobody hears then."""
         self._children.end_fork()

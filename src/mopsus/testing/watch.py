@@ -52,6 +52,10 @@ class Weaver(Protocol):
     def fallen(self) -> Counts:
         """By spec, how many slices each event took to where nothing can be reported; once it is stopped."""
 
+    @property
+    def unwatched(self) -> int:
+        """How many Python processes were started that nobody watches; once it is stopped."""
+
     def stop(self) -> Counts:
         """Take everything back that was woven; gives what was counted."""
 
@@ -101,6 +105,7 @@ class Watch:
         fallen: Counts = {}
         faults: list[dict[str, Any]] = []
         unseen: list[Unseen] = []
+        unwatched = 0
         if self._weaver is not None:
             # What nobody can reach any more has come to its end, whether or not the collector has seen it.
             gc.collect()
@@ -108,7 +113,7 @@ class Watch:
             weaver, self._weaver = self._weaver, None
             counts, fallen = weaver.stop(), weaver.fallen
             faults = [pack_fault(replace(fault, row=None)) for fault in weaver.faults]  # a number of a test is no row
-            unseen = weaver.unseen()
+            unseen, unwatched = weaver.unseen(), weaver.unwatched
             self._expectations.stop()
             self._settle()
         return {
@@ -117,6 +122,7 @@ class Watch:
             "fallen": {name: dict(each) for name, each in fallen.items()},
             "faults": faults,
             "unseen": [msgspec.to_builtins(each) for each in unseen],
+            "unwatched": unwatched,
             "suppressed": self._switches.suppressed.total(),
             "warnings": [msgspec.to_builtins(each) for each in self._switches.warnings()],
         }
