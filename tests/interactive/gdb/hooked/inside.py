@@ -78,7 +78,7 @@ def run(case):
     said.clear()
     session.verdicts.clear()
     session.warnings.clear()
-    session.doubts.clear()
+    session.sight.doubts.clear()
     session.arrivals = 0
     inside.clear()
     attempt(f'file "{case["program"]}"')
@@ -103,7 +103,7 @@ def run(case):
         "slices": slices,
         "verdicts": [pack_verdict(each) for each in session.verdicts],
         "status": outcome.status,
-        "warnings": [*session.warnings, *(each.text for each in session.doubts)],
+        "warnings": [*session.warnings, *(each.text for each in session.sight.doubts)],
         "looked_for": looked_for,
         "counts": {name: each["seen"] for name, each in outcome.stats.items()},
         "arrivals": session.arrivals,
