@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -14,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from interactive.dap.client import PATIENCE_S, Client, Refused
-from interactive.dap.screens import Desk
+from interactive.dap.screens import Desk, Screen
 from interactive.gdb.programs import build
 
 from mopsus.interactive.dap import terminal
@@ -275,6 +276,31 @@ def test_an_editor_that_is_gone_takes_program_and_keeper_with_it(program, killed
         assert is_gone(process)
         assert desk.screen.ended() == 0
         assert desk.screen.is_as_before()
+
+
+def test_what_a_program_does_to_its_terminal_as_it_dies_is_put_right():
+    # The keeper ended with the session, and put the terminal right before the program had ended.
+    console = Terminal(lambda _: None)
+    screen = Screen(console.request("integrated", "a program", os.getcwd()))
+    try:
+        terminal = console.open()[0]
+        with subprocess.Popen(
+            [sys.executable, "-c", "import tty; input(); tty.setraw(1)"],
+            stdin=subprocess.PIPE,
+            stdout=terminal,
+            start_new_session=True,
+        ) as dying:
+            os.close(terminal)
+            console.serve(dying.pid)
+            console.finish()
+            with pytest.raises(subprocess.TimeoutExpired):
+                screen.process.wait(0.5)
+            dying.communicate(b"\n")
+        assert screen.ended() == 0
+        assert screen.is_as_before()
+    finally:
+        screen.close()
+        screen.process.kill()
 
 
 def test_checkpoints_in_a_terminal(program):

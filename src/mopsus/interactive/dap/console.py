@@ -39,8 +39,12 @@ class Console(ABC):
         """Nobody needs them any more: whoever waits in `open` waits no longer. Nothing happens if it was done."""
 
     @abstractmethod
-    def keep(self, session: int) -> None:
-        """The program will live on, in this session of processes, without us: it must be able to read and write."""
+    def serve(self, session: int) -> None:
+        """Note the session of processes that reads and writes here."""
+
+    @abstractmethod
+    def keep(self) -> None:
+        """Let the program read and write without us: it will live on."""
 
     @abstractmethod
     def finish(self) -> None:
@@ -65,7 +69,10 @@ class Output(Console):
     def give_up(self, why: str) -> None:
         """It never waits."""
 
-    def keep(self, session: int) -> None:
+    def serve(self, session: int) -> None:
+        """Do nothing: the streams are read until their end, no matter who uses them."""
+
+    def keep(self) -> None:
         for master in self._masters:
             subprocess.Popen(
                 ["cat"],

@@ -82,7 +82,7 @@ class Debuggee:
     def keep_console(self) -> None:
         """The program will live on, and must be able to write when nobody reads it any more."""
         if self._process is not None:
-            self._console.keep(self._process.pid)
+            self._console.keep()
 
     def leave(self) -> None:
         """Give it time to let the program go. Then it may live as long as the program does: it is its parent."""
@@ -115,6 +115,7 @@ class Debuggee:
             target = Path(folder, "outcome.json")
             try:
                 self._process = self._spawn(Path(folder, "setup.json"), target)
+                self._console.serve(self._process.pid)
             except MopsusError as error:
                 outcome = Outcome(error=told(error))
             except (OSError, ValueError) as error:

@@ -93,16 +93,22 @@ class Terminal(Console):
         with suppress(OSError):  # nobody waits any more
             self._bell.send(b"!")
 
-    def keep(self, session: int) -> None:
-        if self._line is not None:
-            with suppress(OSError):
-                self._line.send(str(session).encode())
+    def serve(self, session: int) -> None:
+        self._tell_keeper(str(session).encode())
+
+    def keep(self) -> None:
+        self._tell_keeper(keeper.STAY)
 
     def finish(self) -> None:
         self._finished = True
         if self._line is not None:
             with suppress(OSError):
                 self._line.shutdown(socket.SHUT_RDWR)
+
+    def _tell_keeper(self, word: bytes) -> None:
+        if self._line is not None:
+            with suppress(OSError):
+                self._line.send(word)
 
     def _await(self, last: float) -> tuple[socket.socket, int]:
         """A keeper, with its terminal; it must come before a time."""
