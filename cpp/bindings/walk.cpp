@@ -113,6 +113,8 @@ bool told_at_once(const Walk* self) {
     Site* site = self->site;
     PyObject* result = step(site, self->iterator, Steps::own(Py_TYPE(self->iterator)));
     self->place = kNil;
+    // Looking up types now could cost the program its exception: the interpreter's look-up clears what is set.
+    if (result == nullptr) return nullptr;
     if (self->sought != site->taps) {
         self->quick = site->second != nullptr ? quick_of(*site->second, self->iterator) : nullptr;
         self->sought = site->taps;
@@ -123,7 +125,7 @@ bool told_at_once(const Walk* self) {
         self->age = self->emission.monitor->age();
         self->taps = site->taps;
     }
-    return self->shape == nullptr || result == nullptr ? result : shaped(self, result);
+    return self->shape == nullptr ? result : shaped(self, result);
 }
 
 [[gnu::noinline]] PyObject* quick_step(Walk* self) {

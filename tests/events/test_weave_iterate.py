@@ -101,6 +101,22 @@ def test_errors_of_taps_stay_out_of_the_program(capsys: pytest.CaptureFixture[st
         sys.unraisablehook = before
 
 
+def test_an_exception_of_a_step_is_the_programs() -> None:
+    # Types were looked up while it was set, for which the interpreter cleared it: the loop ended without a word.
+    class Failing:
+        def __iter__(self) -> Failing:
+            return self
+
+        def __next__(self) -> object:
+            Failing.changed = object()  # type: ignore[attr-defined]  # so that nothing is known of the class any more
+            raise ValueError("of the program")
+
+    told = tap([], "next", Moment.BEFORE, From.TARGET, types=((Failing,),))
+    for kind in ("loop", "spread"):
+        with pytest.raises(ValueError, match="of the program"):
+            next(loop((), (told,), kind)(Failing()))
+
+
 @pytest.mark.parametrize("moment", [Moment.BEFORE, Moment.RETURNING])
 def test_an_order_to_stop_is_obeyed(moment: Moment) -> None:
     def stop(*_: object) -> None:
