@@ -16,10 +16,13 @@ MAKEFLAGS += --no-print-directory
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 VENV := .venv
 BIN := $(VENV)/bin
-EVERYTHING := $(filter test-all,$(MAKECMDGOALS))
+# What runs the stages of `make test` sets TIER to "change", and of `make test-all` to "everything".
+EVERYTHING := $(filter everything,$(TIER))
 OTHER_PYTHONS := $(if $(EVERYTHING),3.12) 3.13
-FUZZ_SECONDS ?= $(if $(EVERYTHING),600,$(if $(filter test,$(MAKECMDGOALS)),1,60))
+FUZZ_SECONDS ?= $(if $(EVERYTHING),600,$(if $(TIER),1,60))
 FUZZ_SEED ?= $(if $(EVERYTHING),random,commit)
+# Lint uses one core, as do the tests of the core at their end: they run beside each other.
+STAGES := setup lint+core-test fuzz python-test other-pythons
 # Where the tests that depend on the internals of the interpreter are. They run on every one of these Pythons that is installed.
 INTERPRETER_TESTS := tests/monitor tests/contracts tests/events tests/interactive/python tests/interactive/dap
 CORE_SOURCES := CMakeLists.txt $(shell find cpp -type f)
@@ -41,9 +44,12 @@ setup: $(VENV)/.built $(VENV)/.system ## build everything, run nothing
 demo: setup ## check two example logs and explain what is wrong in them
 	@$(BIN)/mopsus demo examples
 
-test: lint core-test fuzz python-test other-pythons ## everything a change must pass
+test: export TIER := change
+test: ## everything a change must pass
+	@MAKE="$(MAKE)" $(shell tools/find-python) tools/stages.py $(STAGES)
 	$(call say,all tests passed)
 
+test-all: export TIER := everything
 test-all: export MOPSUS_CASES := 200000
 test-all: export MOPSUS_FUZZ_BYTES := 10000000
 test-all: export MOPSUS_WHEEL := 1
@@ -51,7 +57,9 @@ test-all: export MOPSUS_RANDOM := 1
 test-all: export MOPSUS_SHUFFLE := random
 test-all: export PYTEST_TIMEOUT := 7200
 test-all: export PYTEST_ADDOPTS := -o faulthandler_timeout=7500
-test-all: test ## the same with all tests, many more random cases, new ones each time, a random order, another Python, and a built wheel
+test-all: ## the same with all tests, many more random cases, new ones each time, a random order, another Python, and a built wheel
+	@MAKE="$(MAKE)" $(shell tools/find-python) tools/stages.py $(STAGES)
+	$(call say,all tests passed)
 
 fuzz: setup ## random and damaged inputs for whatever reads from outside, FUZZ_SECONDS for each target
 	$(call say,fuzzing on $(JOBS) processes)
