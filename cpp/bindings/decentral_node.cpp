@@ -16,7 +16,7 @@ void add_node(nb::module_& module) {
         .def(
             "__init__",
             [](Node* self, std::shared_ptr<Automaton> automaton, std::vector<std::pair<Input, Address>> references, std::vector<Address> receivers,
-               bool respawns, bool one_by_one, bool root, bool report, bool hold, Time lag, bool relay) {
+               bool respawns, bool one_by_one, bool root, bool report, bool hold, Time lag, bool stutters) {
                 new (self) Node(std::move(automaton), {.references = std::move(references),
                                                        .receivers = std::move(receivers),
                                                        .respawns = respawns,
@@ -25,10 +25,10 @@ void add_node(nb::module_& module) {
                                                        .report = report,
                                                        .hold = hold,
                                                        .lag = lag,
-                                                       .relay = relay});
+                                                       .stutters = stutters});
             },
             nb::kw_only(), nb::arg("automaton"), nb::arg("references"), nb::arg("receivers"), nb::arg("respawns") = true, nb::arg("one_by_one") = false,
-            nb::arg("root") = false, nb::arg("report") = false, nb::arg("hold") = false, nb::arg("lag") = 0, nb::arg("relay") = false);
+            nb::arg("root") = false, nb::arg("report") = false, nb::arg("hold") = false, nb::arg("lag") = 0, nb::arg("stutters") = true);
 }
 
 }  // namespace mopsus::python

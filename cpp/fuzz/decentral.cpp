@@ -119,7 +119,7 @@ FUZZ_TARGET(decentral) {
     settings.one_by_one = (options & 1U) != 0;
     settings.respawns = (options & 2U) != 0;
     settings.report = settings.hold = (options & 4U) != 0;
-    settings.relay = (options & 8U) != 0;
+    settings.stutters = (options & 8U) == 0;
     Node node(automaton, settings);
     Orchestrator orchestrator(automaton);
     Migrant migrant(automaton, {std::vector<Address>(automaton->inputs().size(), 0), 3, 0, Migrant::Way::RoundRobin, 2}, true);

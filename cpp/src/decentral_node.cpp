@@ -55,7 +55,7 @@ Step Node::step(Time time, const Memory& seen, std::span<const Letter> inbox) {
 
 void Node::observe(const Memory& seen) {
     for (const auto& [atom, value] : seen.observations()) {
-        if (atom.input == kNothing && !settings_.relay)
+        if (atom.input == kNothing && settings_.stutters)
             instances_->learn_quiet(atom.time);
         else if (atom.input < inputs_)
             learn({atom.time, atom.time}, atom.input, value);

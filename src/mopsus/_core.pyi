@@ -532,7 +532,7 @@ class Node(DecentralMonitor):
         report: bool = False,
         hold: bool = False,
         lag: int = 0,
-        relay: bool = False,
+        stutters: bool = True,
     ) -> None: ...
 
 class Feed:

@@ -178,3 +178,16 @@ def test_a_reference_is_no_proposition_of_the_same_name():
     observed = {name: [events[name] for events in trace] for name in SYSTEM.components}
     found = simulate(set_up(General(), task), task, observed, algorithm=General())
     assert found.monitor_verdicts == {"b0": ((1, 1, False), (2, 2, True)), "root": ((1, 2, True),)}
+
+
+def test_one_monitor_alone_is_where_its_inputs_are():
+    # It was on the first component by name, where it never saw them: there was no verdict, whatever happened.
+    system = System({"A": ["a0"], "D": ["d0"]})
+    task = Task(Specification({"root": monitor_of("root", "F d0")}), system)
+    parts = set_up(General(), task)
+    assert [part.place for part in parts] == ["D"]
+    traces = {"A": [{"a0": True}] * 2, "D": [{"d0": False}, {"d0": True}]}
+    assert simulate(parts, task, traces, algorithm=General()).verdict is True
+    elsewhere = Task(Specification({"root": monitor_of("root", "F d0", place="A")}), system)
+    with pytest.raises(DecentralError, match="is about 'A' and 'D', but can be on one component only"):
+        set_up(General(), elsewhere)

@@ -32,8 +32,8 @@ public:
         bool hold = false;
         // It has a turn every so many timestamps; 0: at all that bring something new.
         Time lag = 0;
-        // It passes on verdicts, also of timestamps at which its component observes nothing.
-        bool relay = false;
+        // It does not move where its component observes nothing. Otherwise what is not observed is unknown.
+        bool stutters = true;
     };
 
     // `Error` if there is no such input, or two are verdicts of the same monitor.

@@ -36,11 +36,10 @@ class General(Algorithm):
         root = _root(specification, required=not watched)
         wanted = closure([*watched, *([root] if root else [])], dependencies(specification))
         monitors = {
-            name: replace(monitor, references=monitor.dependencies)
+            name: replace(monitor, references=monitor.dependencies, place=_home(monitor, task.system))
             for name, monitor in specification.monitors.items()
             if name in wanted
         }
-        _check_local(monitors, task.system)
         places = place(Specification(monitors, root), task.system).components
         referred = {name for monitor in monitors.values() for name in monitor.references}
         return node_parts(
@@ -92,14 +91,20 @@ def _root(specification: Specification, *, required: bool) -> str | None:
         return None
 
 
-def _check_local(monitors: Mapping[str, Monitor], system: System) -> None:
-    """A specification of one monitor may read what it likes, but not here."""
-    for monitor in monitors.values():
-        owners = sorted({system.owners[name] for name in monitor.propositions if name in system.owners})
-        if len(owners) > 1:
-            raise DecentralError(
-                f"monitor '{monitor.id}' is about {' and '.join(map(repr, owners))}, but can be on one component only",
-                hint="let the algorithm 'chor' split it, or make a monitor on each component and refer to it with @",
-                code="DECENTRAL-022",
-                place=monitor.span,
-            )
+def _home(monitor: Monitor, system: System) -> str | None:
+    """The component that a monitor must be on to see what it reads, or was placed on; None if it may be anywhere.
+
+    A specification of one monitor may read what it likes and be where it likes, but not here.
+    """
+    homes = {system.owners[name] for name in monitor.propositions if name in system.owners}
+    if monitor.place is not None:
+        homes.add(monitor.place)
+    if len(homes) > 1:
+        about = " and ".join(map(repr, sorted(homes)))
+        raise DecentralError(
+            f"monitor '{monitor.id}' is about {about}, but can be on one component only",
+            hint="let the algorithm 'chor' split it, or make a monitor on each component and refer to it with @",
+            code="DECENTRAL-022",
+            place=monitor.span,
+        )
+    return homes.pop() if homes else None

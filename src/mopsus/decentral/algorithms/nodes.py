@@ -32,6 +32,9 @@ class Placed:
     root: bool = False
     report: bool = False
     """Its verdicts are wanted, even if nobody refers to it."""
+    stutters: bool = True
+    """It does not move where its component observes nothing. One that does move there knows nothing of what its
+    component could have observed."""
 
 
 def node_parts(
@@ -39,8 +42,8 @@ def node_parts(
 ) -> list[Part]:
     """The parts of a network. `DecentralError` if verdicts cannot get to where they are needed.
 
-    A monitor sees by itself that its component does not move. With `pauses` it also reckons with that at timestamps
-    that it did not see, because it was down.
+    One that stutters sees by itself that its component does not move. With `pauses` it also reckons with that at
+    timestamps that it did not see, because it was down.
     """
     if respawn not in ORDERS:
         raise AlgorithmError(
@@ -48,12 +51,11 @@ def node_parts(
         )
     wiring = _Wiring(placed, system)
     parts = []
-    relays = frozenset(each.monitor.id for each in wiring.relays)
     for each in (*placed, *wiring.relays):
         name = each.monitor.id
         references, receivers = wiring.references[name], wiring.receivers[name]
         automaton = _marked(each.monitor.automaton, references)
-        if pauses and name not in relays:
+        if pauses and each.stutters:
             automaton = with_pauses(automaton, [each.place])
         settings = {
             "references": {REFERENCE + monitor: teller for monitor, teller in references.items()},
@@ -64,7 +66,7 @@ def node_parts(
             "report": each.report,
             "hold": hold,
             "lag": lag,
-            "relay": name in relays,
+            "stutters": each.stutters,
         }
         peers = tuple(dict.fromkeys((*references.values(), *receivers)))
         parts.append(Part(name, each.place, "node", automaton, automaton.inputs, peers, settings))
@@ -101,8 +103,8 @@ class _Wiring:
             return teller.monitor.id
         name = f"{teller.monitor.id} via {place}"
         if name not in self.references:
-            relay = Monitor(name, _passing(teller.monitor.id), frozenset({teller.monitor.id}), place)
-            self.relays.append(Placed(relay, place, teller.respawns))
+            relay = Monitor(name, passing(teller.monitor.id), frozenset({teller.monitor.id}), place)
+            self.relays.append(Placed(relay, place, teller.respawns, stutters=False))
             self.receivers[name] = []
             self.references[name] = {}
             self._connect(self._nearest(teller, before[place], before), name, teller.monitor.id)
@@ -119,8 +121,8 @@ def _marked(automaton: Automaton, references: Collection[str]) -> Automaton:
     return replace(automaton, inputs=inputs)
 
 
-def _passing(name: str) -> Automaton:
-    """Its verdict is that of the monitor that it refers to."""
+def passing(name: str) -> Automaton:
+    """The automaton whose verdict is the value of an input: of a reference, the verdict of that monitor."""
     return Automaton((name,), (None, True, False), ((0, ~2, ~1),), (0, ~1, ~2))
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from mopsus import _core
 from mopsus.decentral.algorithms.algorithm import Part
+from mopsus.decentral.algorithms.pauses import moves
 from mopsus.decentral.core import compiled
 from mopsus.decentral.simulate.feed import Feed
 from mopsus.decentral.simulate.network import Network
@@ -58,13 +59,13 @@ class Notes:
         down = [crash for crash in self._network.crashes if crash.monitor == name]
         numbers = {input_: number for number, input_ in enumerate(part.inputs)}
         for time, event in self._feed.values(part.place, self.until):
-            if event:
+            if event or not part.settings["stutters"]:
                 known.moves.add(time)
             if not any(crash.start <= time < crash.end for crash in down):
                 for input_ in numbers.keys() & event.keys():
                     known.learn(time, time, numbers[input_], event[input_])
-        if part.settings["relay"]:  # it passes on verdicts whatever its component does
-            known.moves.update(range(1, min(self.until, self._feed.length) + 1))
+                if (moved := moves(part.place)) in numbers:
+                    known.learn(time, time, numbers[moved], bool(event))
         for input_, teller in part.settings["references"].items():
             for round_, verdict in self._told.get((self._numbers[teller], self._numbers[name]), ()):
                 for time in range(verdict.first, min(verdict.last, self.until) + 1):

@@ -14,7 +14,7 @@ from mopsus.decentral.specification import ROOT, Specification, monitor_of
 from mopsus.decentral.synthesis import REFERENCE
 from mopsus.decentral.system import System
 from mopsus.decentral.testing.semantics import run_centralized, run_decentralized
-from mopsus.decentral.traces import Trace, default_components, format_event
+from mopsus.decentral.traces import Event, Trace, default_components, format_event
 from mopsus.logics.temporal.syntax import Formula, Op, events_of, print_formula
 
 OPERATORS: Mapping[Op, float] = {
@@ -131,10 +131,14 @@ class Case:
                 yield from self._without(name)
 
     def _without(self, component: str) -> Iterator[Case]:
-        """The same without a component that the formula says nothing about."""
+        """The same without a component that the formula says nothing about, and that never moves alone."""
         left = {name: own for name, own in self.system.components.items() if name != component}
-        if left and events_of(self.formulas[ROOT]).isdisjoint(self.system.components[component]):
-            yield replace(self, system=System(left), traces={name: self.traces[name] for name in left})
+        traces = {name: self.traces[name] for name in left}
+        alone = any(
+            own and not any(others) for own, *others in zip(self.traces[component], *traces.values(), strict=True)
+        )
+        if left and not alone and events_of(self.formulas[ROOT]).isdisjoint(self.system.components[component]):
+            yield replace(self, system=System(left), traces=traces)
 
 
 def draw_cases(
@@ -149,8 +153,10 @@ def draw_cases(
     """As many cases; equal arguments give equal ones.
 
     With `references`, monitors refer to each other, and each reads the propositions of its own component only; else
-    there is one formula about all. With `circles`, they may do so in a circle. With `pauses`, there are timestamps at
-    which nobody observes anything. Without `faults`, messages take a round each.
+    there is one formula about all. With `circles`, they may do so in a circle. Each component leaves out propositions
+    at timestamps of its own, and observes nothing at all at others, but for monitors that refer to each other, as those
+    do not move then. With `pauses`, there are timestamps at which something does not move: nobody observes anything, or
+    the component of a monitor does not. Without `faults`, messages take a round each.
     """
     source = Random(seed)
     for number in range(count):
@@ -176,12 +182,24 @@ def _monitors(source: Random, references: bool, circles: bool) -> Case:
 
 
 def _traces(source: Random, case: Case, pauses: bool) -> dict[str, Trace]:
+    components = case.system.components
     likely = source.choice((0.1, 0.5, 0.9))
-    moves = [not pauses or source.random() < 0.7 for _ in range(source.randint(case.shortest, 10))]
-    return {
-        component: tuple({name: source.random() < likely for name in names} if each else {} for each in moves)
-        for component, names in case.system.components.items()
-    }
+    # Each component has its own way of being silent, and of leaving out propositions.
+    silent = {component: source.choice((0.0, 0.0, 0.2, 0.6)) for component in components}
+    left_out = {component: source.choice((0.0, 0.0, 0.0, 0.3)) for component in components}
+    traces: dict[str, list[Event]] = {component: [] for component in components}
+    for _ in range(source.randint(case.shortest, 10)):
+        silence = pauses or len(case.formulas) == 1
+        quiet = {component for component in components if silence and source.random() < silent[component]}
+        if pauses and source.random() < 0.3:
+            quiet = set(components)
+        elif not pauses and len(quiet) == len(components):
+            quiet.remove(source.choice(sorted(quiet)))
+        for component, names in components.items():
+            event = {name: source.random() < likely for name in names}
+            kept = {name: value for name, value in event.items() if source.random() >= left_out[component]} or event
+            traces[component].append({} if component in quiet else kept)
+    return {component: tuple(events) for component, events in traces.items()}
 
 
 def _network(source: Random, system: System) -> tuple[Network, tuple[tuple[int, int, int], ...]]:

@@ -20,15 +20,24 @@ def whole(events: Mapping[str, Event]) -> Event:
 
 def run_centralized(automaton: Automaton, trace: Trace) -> tuple[bool | None, int]:
     """The verdict of an automaton that sees everything, and the timestamp at which it is known (0: before the first,
-    and the length of the trace if it is not known)."""
-    state = 0
+    and the length of the trace if it is not known).
+
+    It moves at the timestamps at which some component observes something. What another one could have observed there,
+    and did not, may be true or false."""
+    states = frozenset({0})
     for timestamp, events in enumerate(trace):
-        if automaton.verdicts[state] is not None:
-            return automaton.verdicts[state], timestamp
+        if (verdict := _agreed(automaton, states)) is not None:
+            return verdict, timestamp
         event = whole(events)
         if event:
-            state = automaton.step(state, {name for name, value in event.items() if value})
-    return automaton.verdicts[state], len(trace)
+            states = frozenset[int]().union(*(automaton.possible(state, event) for state in states))
+    return _agreed(automaton, states), len(trace)
+
+
+def _agreed(automaton: Automaton, states: frozenset[int]) -> bool | None:
+    """The verdict of all these states; None if it is not the same, or they have none."""
+    verdicts = {automaton.verdicts[state] for state in states}
+    return verdicts.pop() if len(verdicts) == 1 else None
 
 
 def run_decentralized(
@@ -71,5 +80,4 @@ def _verdict(
                 if (answer := answers[each, timestamp]) is not None:
                     known[each] = answer
             states = frozenset[int]().union(*(automaton.possible(state, known) for state in states))
-    verdicts = {automaton.verdicts[state] for state in states}
-    return verdicts.pop() if len(verdicts) == 1 else None
+    return _agreed(automaton, states)
