@@ -79,6 +79,8 @@ struct Gate {
     unsigned long pending;                                     // the thread whose event wants the program to stop, or 0
     double began;                                              // when the program did, by the clock that never goes back
     char stepping;                                             // everything is to be passed on
+    PyObject* later;                                           // to be called when the debugger is not at work, or null
+    unsigned long later_thread;                                // in this thread, which is the main one
     std::unordered_map<PyObject*, Known> known;
     Recent recent[kRecent];
     std::unordered_map<const Frame*, Call> calls;
@@ -86,6 +88,37 @@ struct Gate {
 };
 
 Gate* as_gate(PyObject* object) { return reinterpret_cast<Gate*>(object); }
+
+thread_local unsigned depth = 0;  // how often the interpreter waits for the debugger, in this thread
+
+// Is the debugger at work in this thread?
+bool is_within(const Gate* gate) { return depth > 0 || gate->holder == PyThread_get_thread_ident(); }
+
+// The main thread calls what waits as soon as it goes on with the program, where the interpreter looks for signals.
+void call_later(Gate* gate) {
+    if (gate->later == nullptr || gate->later_thread != PyThread_get_thread_ident() || is_within(gate)) return;
+    const auto call = [](void* function) {
+        const Owned wanted(static_cast<PyObject*>(function));
+        const Owned done(PyObject_CallNoArgs(wanted.get()));
+        return done ? 0 : -1;
+    };
+    if (Py_AddPendingCall(call, gate->later) == 0) gate->later = nullptr;  // else the next time: too much waits there
+}
+
+// The interpreter waits for the debugger.
+class Within {
+public:
+    explicit Within(Gate* gate) : gate_(gate) { ++depth; }
+    ~Within() {
+        --depth;
+        call_later(gate_);
+    }
+    Within(const Within&) = delete;
+    Within& operator=(const Within&) = delete;
+
+private:
+    Gate* gate_;
+};
 
 enum class Turn { Ours, Nobodys, Passed };
 
@@ -198,6 +231,7 @@ const Frame* current(PyObject* code) {
 
 template <class Work>
 PyObject* serve(Gate* gate, PyObject* const* args, Py_ssize_t count, PyObject* otherwise, Work&& work) {
+    const Within within(gate);
     if (const auto fed = find(gate, args[0]).fed) {
         const Turn now = turn(gate);
         if (now == Turn::Nobodys) Py_RETURN_NONE;
@@ -262,6 +296,7 @@ int trace(PyObject* object, PyFrameObject* frame, int what, PyObject* arg) {
     const Known& known = find(gate, code.get());
     if (what == PyTrace_CALL && !gate->stepping && (known.ignored || known.fed)) frame->f_trace_lines = 0;
     if (known.ignored && !gate->stepping) return 0;
+    const Within within(gate);
     Done done = Done::No;
     if (const auto fed = known.fed) {
         const Turn now = turn(gate);
@@ -357,6 +392,22 @@ PyObject* ignore(PyObject* object, PyObject* args) {
     Py_RETURN_NONE;
 }
 
+PyObject* within(PyObject* object, PyObject*) {
+    return PyBool_FromLong(is_within(as_gate(object)));
+}
+
+PyObject* later(PyObject* object, PyObject* function) {
+    Gate* gate = as_gate(object);
+    Py_XSETREF(gate->later, Py_NewRef(function));
+    gate->later_thread = PyThread_get_thread_ident();
+    Py_RETURN_NONE;
+}
+
+PyObject* left(PyObject* object, PyObject*) {
+    call_later(as_gate(object));
+    Py_RETURN_NONE;
+}
+
 // ---- its life ----
 
 PyObject* make(PyTypeObject* type, PyObject* args, PyObject* named) {
@@ -383,7 +434,7 @@ PyObject* make(PyTypeObject* type, PyObject* args, PyObject* named) {
 int traverse(PyObject* object, visitproc visit, void* arg) {
     const Gate* gate = as_gate(object);
     Py_VISIT(Py_TYPE(object));
-    for (PyObject* function : {gate->started, gate->returned, gate->unwound, gate->traced, gate->settle}) Py_VISIT(function);
+    for (PyObject* function : {gate->started, gate->returned, gate->unwound, gate->traced, gate->settle, gate->later}) Py_VISIT(function);
     for (const auto& [code, known] : gate->known)
         if (known.fed)
             if (const int result = known.fed->traverse(visit, arg)) return result;
@@ -394,7 +445,7 @@ int traverse(PyObject* object, visitproc visit, void* arg) {
 
 int clear(PyObject* object) {
     Gate* gate = as_gate(object);
-    for (PyObject** function : {&gate->started, &gate->returned, &gate->unwound, &gate->traced, &gate->settle}) Py_CLEAR(*function);
+    for (PyObject** function : {&gate->started, &gate->returned, &gate->unwound, &gate->traced, &gate->settle, &gate->later}) Py_CLEAR(*function);
     forget_recent(gate);
     const auto known = std::exchange(gate->known, {});
     const auto calls = std::exchange(gate->calls, {});
@@ -431,6 +482,9 @@ PyMethodDef methods[] = {
     {"wait", wait, METH_NOARGS, "Wait until there is none."},
     {"settled", settled, METH_NOARGS, "The event that wanted the program to stop has stopped it."},
     {"ignore", ignore, METH_VARARGS, "Neither send nor pass on anything of some code, or do again."},
+    {"within", within, METH_NOARGS, "Is the debugger at work in this thread?"},
+    {"later", later, METH_O, "Call a function in this thread, which is the main one, when the debugger is not at work in it any more."},
+    {"left", left, METH_NOARGS, "The debugger may not be at work any more in this thread."},
     {nullptr, nullptr, 0, nullptr},
 };
 

@@ -109,6 +109,17 @@ def test_exceptions_are_told_where_they_are_thrown():
     assert [values for _, values in found] == [[kind, i] for kind, i in zip(types, (0, 1, 2, 3, 4, 4), strict=True)]
 
 
+def test_the_result_at_an_exception_is_the_exception():
+    thrown = exceptions(PlaceKind.THROW, "Base", RESULT, argument(2))
+    assert [values for _, values in thrown] == [
+        [{"Base": {"code": 10}}, "Derived"],
+        [thrown[1][1][0], "Both"],
+        [{"Derived": {"Base": {"code": 3}}}, "deep::Inner"],
+    ]
+    assert thrown[1][1][0]["Base"] == {"code": 9}
+    assert exceptions(PlaceKind.CATCH, "int", RESULT) == [("catch int", [7])]
+
+
 def test_exceptions_of_derived_types_are_of_their_base_types():
     found = exceptions(PlaceKind.THROW, "Base", argument(1), name("local"))
     values = [[{"Base": {"code": 10}}, 10], [{"Derived": {"Base": {"code": 3}}}, 30]]

@@ -114,7 +114,7 @@ class SignalPoint:
 
 class ExceptionPoint:
     """A C++ exception, of a type or one derived from it, that is thrown or caught. Names stand for what they do where
-    that happens. Its arguments: the exception, and the name of its type."""
+    that happens. Its result: the exception. Its arguments: the exception, and the name of its type."""
 
     def __init__(self, place: Place, tell: Tell) -> None:
         self._place = place
@@ -138,8 +138,10 @@ class ExceptionPoint:
         if program is not None:
             program.select()
         try:
-            whole = self._place.kind is PlaceKind.THROW
-            return self._tell(self._place, _Caught((thrown.value(whole), thrown.names[0])), None)
+            exception = thrown.value(whole=self._place.kind is PlaceKind.THROW)
+            hit = _Caught((exception, thrown.names[0]))
+            hit.returned(lambda: exception)
+            return self._tell(self._place, hit, None)
         finally:
             library.select()
 

@@ -41,7 +41,7 @@ class Thrown:
         """Is its type, or one that it is derived from, called so, by whatever name?"""
         return name in self.names or _whole(name) in self.names
 
-    def value(self, whole: bool) -> object:
+    def value(self, whole: bool) -> gdb.Value | Unavailable:
         """The exception itself. Not `whole`: only a part of it may be at the address."""
         if not whole and self.has_several_bases:
             return Unavailable("it is caught as one of its several bases")

@@ -102,7 +102,7 @@ class PythonDebugger(Debugger):
         self._outline = Outline(script, root)
         self._arrivals = Arrivals(self.atlas, self._begin, self._arrive)
         self._sensor = make_sensor(self._arrivals, self._settle)
-        self._signals = Signals(self._signalled)
+        self._signals = Signals(self._signalled, self._sensor.gate)
         self._prompt = prompt(self)
         self._batch, self._feeds, self._folder = batch, feeds, folder
         self._process = os.getpid()
@@ -120,8 +120,6 @@ class PythonDebugger(Debugger):
         self._stopping_soon = False
         self._saving = False
         self._called: Callable[[], bool] | None = None
-        self._late: list[Place] = []
-        """Signals that came while this was at work, to be told of when it is not."""
 
     # ---- its life
 
@@ -136,11 +134,12 @@ class PythonDebugger(Debugger):
         self._begun = self._sensor.gate.began = time.monotonic()
         os.register_at_fork(after_in_child=self._forked)
         self._sensor.start()
+        self._signals.start()
 
     def stop(self) -> None:
         """The program has ended, or is another process's from now on."""
         self._sensor.stop()
-        self._signals.stop()
+        self._signals.stop(forked=not self.is_program())
         if self._sensor.displaced:
             self.blinded = "the time when the program had a trace function of its own"
 
@@ -441,11 +440,8 @@ class PythonDebugger(Debugger):
             self._sensor.gate.pending = threading.get_ident()
 
     def _answer(self) -> bool:
-        (answer, self._called), (late, self._late) = (self._called, None), (self._late, [])
-        staying = False
-        for place in late:
-            staying |= self._driver.reached(place, Values(self._stands()))
-        return (answer is not None and answer()) or staying
+        answer, self._called = self._called, None
+        return answer is not None and answer()
 
     def _begin(self, frame: FrameType) -> None:
         """The program is about to run its first line. If it is to stay there, that is where it stops."""
@@ -466,14 +462,8 @@ class PythonDebugger(Debugger):
             self._prompt.hang_up()
             self._host.forked()
 
-    def _signalled(self, place: Place, frame: FrameType | None) -> None:
-        if frame is None:
-            return
-        if self.is_at_work():
-            self._late.append(place)
-            self._settle_soon()
-        else:
-            self._arrive(frame, [(place, Values(frame))], False)
+    def _signalled(self, place: Place, frame: FrameType) -> None:
+        self._arrive(frame, [(place, Values(frame))], False)
 
     def _arrive(self, frame: FrameType, hits: Sequence[Hit], stop: bool, error: BaseException | None = None) -> None:
         """The program has come to places, and maybe to a point of the developer's."""
@@ -497,7 +487,7 @@ class PythonDebugger(Debugger):
         if self.is_at_work():
             return
         self._hold_once(frame, tell, trace)
-        while self._staying or ((self._called is not None or self._late) and self._holder is None):
+        while self._staying or (self._called is not None and self._holder is None):
             self._hold_once(frame, self._answer, None)
 
     def _hold_once(self, frame: FrameType, tell: Callable[[], bool], trace: TracebackType | None) -> None:
@@ -519,9 +509,10 @@ class PythonDebugger(Debugger):
                     except processes.Woken as woken:
                         asking = self._wake(woken)
             finally:
-                gate.holder = 0
                 self._holder = self._frame = self._trace = None
                 self._at_breakpoint = False
+                gate.holder = 0
+                gate.left()
 
     @contextmanager
     def _own_turn(self) -> Iterator[None]:

@@ -7,6 +7,7 @@ late does no harm to a process that has become another program.
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]  # behind `signal` the program may have another one
 import fcntl
 import os
 import select
@@ -43,7 +44,7 @@ class Bell:
             _BELLS.append(self)
         if not _handling:
             _handling = True
-            signal.signal(_SIGNAL, _signalled)
+            _signal.signal(_SIGNAL, _signalled)
         fcntl.fcntl(file, fcntl.F_SETOWN, os.getpid())
         fcntl.fcntl(file, _SET_SIGNAL, _SIGNAL)
         fcntl.fcntl(file, fcntl.F_SETFL, fcntl.fcntl(file, fcntl.F_GETFL) | os.O_ASYNC)
