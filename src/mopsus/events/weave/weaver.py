@@ -9,7 +9,7 @@ import gc
 import logging
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, suppress, suppress
 from dataclasses import dataclass, field
 from itertools import chain
 from threading import RLock
@@ -55,7 +55,8 @@ def _harmless() -> Iterator[None]:
     try:
         yield
     except Exception:
-        _log.exception("something of the program could not be woven")
+        with suppress(Exception):  # a hook for audits that refuses something may refuse whatever logging does
+            _log.exception("something of the program could not be woven")
 
 
 class WeaveError(MopsusError):
