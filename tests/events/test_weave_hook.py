@@ -244,6 +244,36 @@ def test_a_module_whose_rewriting_is_refused_is_loaded_as_it_is(tmp_path: Path) 
     assert "Traceback" not in ended.stderr
 
 
+REFUSING_ALL = """
+import sys
+
+armed = True
+
+
+def refuse(event, arguments):
+    if armed:
+        raise RuntimeError(f"refused: {event}")
+
+
+sys.addaudithook(refuse)
+print([number for number in [1, 2]])
+armed = False
+"""
+
+
+def test_a_verdict_whose_report_is_refused_is_a_fault(tmp_path: Path) -> None:
+    (tmp_path / "refusing.py").write_text(REFUSING_ALL)
+    (tmp_path / "steps.mop").write_text(
+        'Steps(i) { event next before(i) : next(i) ere : next next @match { open("never.txt") } }'
+    )
+    command = [sys.executable, "-B", "-m", "mopsus", "run", "steps.mop", "--", "refusing.py"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert ended.stdout == "[1, 2]\n", ended.stderr
+    assert ended.returncode == 2, ended.stderr
+    assert "2 faults" in ended.stderr  # the handler, and what would have made the report
+    assert "RuntimeError: refused: open" in ended.stderr
+
+
 def test_a_module_that_cannot_be_rewritten_is_said(
     project: Any, hooks: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

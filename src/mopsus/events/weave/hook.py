@@ -40,8 +40,8 @@ class Hook:
         self.rewrites = weaving.rewrites
         self._defined = weaving.defined
         self.left_alone: list[str] = []
-        """Files that could not be rewritten: an expression is deeper than Python's compiler takes, or the program refuses
-        something that rewriting needs, by a hook for audits."""
+        """Files that could not be rewritten: an expression is deeper than Python's compiler takes, or a hook for audits
+        of the program refuses something that is needed."""
         self.hears = False
         """The interpreter tells of exceptions; no code is rewritten for them."""
 
@@ -166,12 +166,14 @@ class _Finder:
         return SITES.bind(module, compiled.rewritten, own=own) or compiled.original
 
     def _leave_alone(self, path: str, error: Exception | None) -> None:
-        """Say that a file is loaded as it is. `error`: what has come up, if it is not that an expression is too deep."""
+        """Say that a file is loaded as it is. `error`: what has come up; None if an expression is too deep."""
         for hook in self.hooks:
             hook.left_alone.append(path)
         reason = f"{type(error).__name__}: {error}" if error is not None else "an expression in it is too deep"
         with suppress(Exception):  # a hook for audits that refuses something may refuse whatever logging does
-            _log.warning("%s could not be rewritten: its loops, operators and statements are no events (%s)", path, reason)
+            _log.warning(
+                "%s could not be rewritten: its loops, operators and statements are no events (%s)", path, reason
+            )
 
 
 def _get_code(loader: SourceFileLoader, module: str) -> CodeType:
