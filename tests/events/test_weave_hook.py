@@ -216,6 +216,81 @@ def test_expressions_too_deep_for_the_compiler_are_left_alone(project: Any, hook
     assert hook.left_alone in ([path], [])  # how deep that is differs between versions of Python
 
 
+REFUSING = """
+import sys
+
+armed = False
+
+
+def refuse(event, arguments):
+    if armed and event in {"marshal.dumps", "sys._getframe"}:
+        raise RuntimeError(f"refused: {event}")
+
+
+sys.addaudithook(refuse)
+armed = True
+import hook_refused
+print(hook_refused.f([1, 2]))
+"""
+
+
+def test_a_module_whose_rewriting_is_refused_is_loaded_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "hook_refused.py").write_text("def f(numbers):\n    return [each for each in numbers]\n")
+    (tmp_path / "refusing.py").write_text(REFUSING)
+    (tmp_path / "steps.mop").write_text("Steps(i) { event next before(i) : next(i) ere : next }")
+    command = [sys.executable, "-B", "-m", "mopsus", "run", "steps.mop", "--", "refusing.py"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert ended.stdout == "[1, 2]\n", ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+REFUSING_ALL = """
+import sys
+
+armed = True
+
+
+def refuse(event, arguments):
+    if armed:
+        raise RuntimeError(f"refused: {event}")
+
+
+sys.addaudithook(refuse)
+print([number for number in [1, 2]])
+armed = False
+"""
+
+
+def test_a_verdict_whose_report_is_refused_is_a_fault(tmp_path: Path) -> None:
+    (tmp_path / "refusing.py").write_text(REFUSING_ALL)
+    (tmp_path / "steps.mop").write_text(
+        'Steps(i) { event next before(i) : next(i) ere : next next @match { open("never.txt") } }'
+    )
+    command = [sys.executable, "-B", "-m", "mopsus", "run", "steps.mop", "--", "refusing.py"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert ended.stdout == "[1, 2]\n", ended.stderr
+    assert ended.returncode == 2, ended.stderr
+    assert "2 faults" in ended.stderr  # the handler, and what would have made the report
+    assert "RuntimeError: refused: open" in ended.stderr
+
+
+def test_a_module_that_cannot_be_rewritten_is_said(
+    project: Any, hooks: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = project("hook_fails.py", LOOP)
+
+    def fail(*_: object) -> None:
+        raise RuntimeError("refused")
+
+    monkeypatch.setattr("mopsus.events.weave.hook.compile_beside", fail)
+    hook = hooks(Weaving(iteration([])))
+    assert importlib.import_module("hook_fails").f([1]) == [2]
+    assert hook.left_alone == [path]
+    assert [record.getMessage() for record in caplog.records] == [
+        f"{path} could not be rewritten: its loops, operators and statements are no events (RuntimeError: refused)"
+    ]
+
+
 def test_functions_of_the_main_program_are_told_when_defined(project: Any, hooks: Any) -> None:
     source = b"def f(): pass\ndef g(): pass\nf()\nfor x in [7]: pass\n"
     log: list[Event] = []

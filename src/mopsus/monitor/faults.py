@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import traceback
+from contextlib import suppress
 from types import TracebackType
 
 from mopsus import _core
@@ -33,8 +34,11 @@ class FaultBook:
     ) -> tuple[Fault, bool]:
         """What there is to say about an error of some code, and whether it is new. Its count is 1."""
         self.total += 1
-        begin, last = _frames_of(error.__traceback__, source)
-        file, line = (last.tb_frame.f_code.co_filename, last.tb_lineno) if last is not None else _place_of(source)
+        try:
+            begin, last = _frames_of(error.__traceback__, source)
+            file, line = (last.tb_frame.f_code.co_filename, last.tb_lineno) if last is not None else _place_of(source)
+        except Exception:  # a hook for audits of the program refuses to show frames
+            begin, (file, line) = None, _place_of(source)
         key = (code, file, line, type(error).__name__)
         known = self._known.get(key)
         if known is None:
@@ -65,8 +69,14 @@ def _place_of(source: Code | None) -> tuple[str, int]:
 
 
 def _told(error: BaseException, begin: TracebackType | None) -> tuple[str, str]:
-    """The message of an error, and its traceback; whatever the error does when it is asked."""
-    shown = traceback.TracebackException(type(error), error, begin, limit=-FRAMES, compact=True)
+    """The message of an error, and its traceback; whatever the error does when it is asked, and nothing of what a hook
+    for audits refuses."""
+    try:
+        shown = traceback.TracebackException(type(error), error, begin, limit=-FRAMES, compact=True)
+    except Exception:
+        with suppress(Exception):
+            return printable(str(error), 500), ""
+        return "what it says cannot be read", ""
     if begin is None:
         return printable(str(shown), 500), ""
     # Columns are those of the code as it is compiled, not as it stands in the file of the spec.

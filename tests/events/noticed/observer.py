@@ -243,6 +243,11 @@ def sizes_of_code():
 
 
 @different
+def sizes_of_what_has_a_stand_in():
+    return sys.getsizeof(tempfile.mkstemp), [type(each) for each in gc.get_referents(tempfile.mkstemp)]
+
+
+@different
 def kinds_of_bound_methods():
     return type({}.pop).__name__
 
@@ -337,6 +342,11 @@ def code_in_frames_is_equal():
 @different
 def code_in_frames_is_the_same():
     return frame_of().f_code is frame_of.__code__
+
+
+@different
+def bytes_of_what_is_pickled_by_value():
+    return cloudpickle.dumps(outer(1)[0])
 
 
 @different
@@ -684,6 +694,38 @@ def profiled_calls_of_builtins():
     finally:
         sys.setprofile(None)
     return seen
+
+
+@different
+def traced_calls_of_what_is_found():
+    seen = []
+
+    def tracer(frame, event, _):
+        seen.append(frame.f_code.co_name)
+
+    numbers = [1, 2, 3]
+    sys.settrace(tracer)
+    try:
+        for number in numbers:
+            numbers.remove(number)
+    finally:
+        sys.settrace(None)
+    return seen
+
+
+@different
+def audited_events():
+    folder = tempfile.mkdtemp()
+    Path(folder, "observed_audit.py").write_text("for x in [1]: pass\n")
+    seen, heard = [], True
+    sys.addaudithook(lambda event, _: seen.append(event) if heard else None)
+    sys.path.insert(0, folder)
+    try:
+        importlib.import_module("observed_audit")
+    finally:
+        heard = False
+        sys.path.remove(folder)
+    return sorted(seen)
 
 
 @observation

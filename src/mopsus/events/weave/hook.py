@@ -6,9 +6,11 @@ original.
 
 from __future__ import annotations
 
+import logging
 import re
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from importlib.machinery import BuiltinImporter, FrozenImporter, ModuleSpec, PathFinder, SourceFileLoader
@@ -27,6 +29,8 @@ from mopsus.events.weave.sites import NOTHING, SITES, concerns
 if TYPE_CHECKING:
     from importlib.abc import Loader  # which loads much that nobody needs
 
+_log = logging.getLogger("mopsus")
+
 
 class Hook:
     """Weaves modules as they are imported, from `install` to `remove`. Several may be installed at a time."""
@@ -36,7 +40,8 @@ class Hook:
         self.rewrites = weaving.rewrites
         self._defined = weaving.defined
         self.left_alone: list[str] = []
-        """Files that could not be rewritten: mostly because an expression is deeper than Python's compiler takes."""
+        """Files that could not be rewritten: an expression is deeper than Python's compiler takes, or a hook for audits
+        of the program refuses something that is needed."""
         self.hears = False
         """The interpreter tells of exceptions; no code is rewritten for them."""
 
@@ -115,12 +120,23 @@ class _Finder:
     def code(
         self, loader: SourceFileLoader, module: str, prepare: Prepare | None = None, how: str = ""
     ) -> CodeType | None:
-        """The rewritten code of a module; None if there is nothing in it to rewrite. `how` says what `prepare` does."""
+        """The rewritten code of a module; None if there is nothing in it to rewrite, or it cannot be. `how` says what
+        `prepare` does."""
         path = loader.path
         own = is_own(path)
         plan = self.plan(module, own=own)
         if not plan:
             return None
+        try:
+            return self._code(loader, module, plan, prepare, how, own=own)
+        except Exception as error:  # what is the program's own, who loads it as it is will meet as well
+            self._leave_alone(path, error)
+            return None
+
+    def _code(
+        self, loader: SourceFileLoader, module: str, plan: Plan, prepare: Prepare | None, how: str, *, own: bool
+    ) -> CodeType | None:
+        path = loader.path
         found = loader.path_stats(path)
         stamp = int(found["mtime"] * 1e6), int(found["size"])
         key = plan.key(module) + how
@@ -145,10 +161,19 @@ class _Finder:
     def bind(self, module: str, path: str, compiled: Compiled, *, own: bool) -> CodeType:
         """What runs of a source that was just compiled."""
         if compiled.rewritten is None:
-            for hook in self.hooks:
-                hook.left_alone.append(path)
+            self._leave_alone(path, None)
             return compiled.original
         return SITES.bind(module, compiled.rewritten, own=own) or compiled.original
+
+    def _leave_alone(self, path: str, error: Exception | None) -> None:
+        """Say that a file is loaded as it is. `error`: what has come up; None if an expression is too deep."""
+        for hook in self.hooks:
+            hook.left_alone.append(path)
+        reason = f"{type(error).__name__}: {error}" if error is not None else "an expression in it is too deep"
+        with suppress(Exception):  # a hook for audits that refuses something may refuse whatever logging does
+            _log.warning(
+                "%s could not be rewritten: its loops, operators and statements are no events (%s)", path, reason
+            )
 
 
 def _get_code(loader: SourceFileLoader, module: str) -> CodeType:

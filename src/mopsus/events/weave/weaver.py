@@ -55,7 +55,8 @@ def _harmless() -> Iterator[None]:
     try:
         yield
     except Exception:
-        _log.exception("something of the program could not be woven")
+        with suppress(Exception):  # a hook for audits that refuses something may refuse whatever logging does
+            _log.exception("something of the program could not be woven")
 
 
 class WeaveError(MopsusError):
