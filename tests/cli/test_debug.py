@@ -206,6 +206,31 @@ def test_the_record_gives_the_same_verdict_again(folder):
     assert len(first["verdicts"]) == 1
 
 
+@pytest.mark.parametrize("words", [["--batch"], []])
+def test_a_python_program_ends_with_its_debugger(folder, words):
+    """It used to go on when the debugger was killed, with nobody to end it."""
+    (folder / "stay.py").write_text("import time\nprint('here', flush=True)\ntime.sleep(600)\n")
+    (folder / "stay.prop").write_text("state init accepting { transition { event stay() success init } }\n")
+    command = [sys.executable, "-m", "mopsus", "debug", *words, "--prop", "stay.prop", "stay.py"]
+    process = subprocess.Popen(
+        command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    try:
+        if not words:
+            process.stdin.write("continue\n")
+            process.stdin.flush()
+        while not process.stdout.readline().endswith("here\n"):
+            assert process.poll() is None
+        process.kill()
+        process.wait()
+        end = time.monotonic() + 30
+        while (left := list(session_of(process.pid))) and time.monotonic() < end:
+            time.sleep(0.05)
+        assert not left
+    finally:
+        end_all(process)
+
+
 @pytest.mark.gdb
 def test_an_interrupted_program_is_reported_as_far_as_it_came(folder):
     (folder / "spin.c").write_text('#include <stdio.h>\nint main(void) { puts("here"); fflush(stdout); for (;;); }\n')

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 import sys
+import time
 
 from ui.recordings import light
 
@@ -53,3 +55,17 @@ def test_an_address_that_nobody_reads(tmp_path):
         done = subprocess.run(run, stdout=full, stderr=subprocess.PIPE, text=True, cwd=tmp_path, timeout=60)
     assert done.returncode == 2
     assert done.stderr == "error[CLI-001]: standard output: No space left on device\n"
+
+
+def test_two_signals_that_come_together(tmp_path):
+    """A terminal and `npm` each pass on a Ctrl-C; the server showed the second as an error of its own."""
+    save_recording(tmp_path / "run.json", light())
+    run = [sys.executable, "-m", "mopsus", "simulate", "view", "run.json", "--no-browser"]
+    page = subprocess.Popen(run, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+    assert page.stdout is not None
+    assert page.stdout.readline().startswith("http://")
+    for _ in range(2):
+        page.send_signal(signal.SIGINT)
+        time.sleep(0.02)
+    _, complaints = page.communicate(timeout=60)
+    assert (page.returncode, complaints) == (0, "")

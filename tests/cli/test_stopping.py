@@ -13,6 +13,7 @@ import sys
 import textwrap
 import time
 from contextlib import suppress
+from itertools import product
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -332,6 +333,19 @@ def test_a_program_that_is_told_to_end(run, tmp_path, body, status, said):
     _, err = process.communicate(timeout=30)
     assert process.returncode == status, err
     assert ("interrupted" in err) == (status < 0), err
+    check_html(tmp_path / "r.html")
+
+
+@pytest.mark.parametrize("numbers", list(product((signal.SIGINT, signal.SIGTERM), repeat=2)))
+def test_signals_that_come_together_are_one(run, tmp_path, numbers):
+    """`timeout` sends its own to the process and to its group: the second once cost the report."""
+    process, _ = run("")
+    for number in numbers:
+        process.send_signal(number)
+        time.sleep(0.02)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode in {130, *(-number for number in numbers)}, err
+    assert "interrupted" in err
     check_html(tmp_path / "r.html")
 
 

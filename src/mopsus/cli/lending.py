@@ -9,12 +9,13 @@ from __future__ import annotations
 import _signal  # type: ignore[import-not-found]
 import os
 import signal
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-from mopsus.stopping import SIGNALS, STOPPING
+from mopsus.stopping import ONE_S, SIGNALS, STOPPING
 
 
 class _Default(int):
@@ -23,14 +24,25 @@ class _Default(int):
     last_words: Callable[[int], object]
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        for each in SIGNALS:  # a second one need not wait
-            if isinstance(_signal.getsignal(each), _Default):
-                _signal.signal(each, _signal.SIG_DFL)
+        came = time.monotonic()
+
+        def hear_again(number: int, frame: FrameType | None) -> None:
+            if time.monotonic() - came > ONE_S:
+                _die(number)
+
+        for each in SIGNALS:
+            handler = _signal.getsignal(each)
+            if isinstance(handler, _Default) or handler is _signal.default_int_handler:
+                _signal.signal(each, hear_again)
         try:
             self.last_words(number)
         finally:
-            _signal.signal(number, _signal.SIG_DFL)
-            os.kill(os.getpid(), number)
+            _die(number)
+
+
+def _die(number: int) -> None:
+    _signal.signal(number, _signal.SIG_DFL)
+    os.kill(os.getpid(), number)
 
 
 class _Door:
@@ -65,5 +77,13 @@ def lent(last_words: Callable[[int], object]) -> Iterator[None]:
         yield
     finally:
         module._signal = before
-        for number, handler in ours.items():
+        _give_back(ours)
+
+
+def _give_back(handlers: Mapping[int, Any]) -> None:
+    try:
+        for number, handler in handlers.items():
             signal.signal(number, handler)
+    except KeyboardInterrupt:  # a Ctrl-C that comes before ours are all in place is still answered as the program would
+        _give_back(handlers)
+        raise

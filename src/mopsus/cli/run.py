@@ -119,7 +119,7 @@ def run(
     from mopsus.contracts import choose
     from mopsus.contracts.catalogue import by_module, loops_of
     from mopsus.events.component.watching import InlineProgram, Watching
-    from mopsus.events.weave.launch import Ended, launch
+    from mopsus.events.weave.launch import INTERRUPTED, Ended, launch
     from mopsus.events.weave.weaver import Weaver
     from mopsus.report import Options
 
@@ -215,10 +215,14 @@ def run(
 
     with STOPPING.deferred(), children:
         watching = Watching(groups=groups, envelopes=envelopes)
-        with lent(end_killed), InlineProgram(program, monitors.values(), watching) as inline:
-            _core.before_exit(end_at_once)
-            ended = inline.end(launch(program, weaver))
+        try:
+            with lent(end_killed), InlineProgram(program, monitors.values(), watching) as inline:
+                _core.before_exit(end_at_once)
+                ended = inline.end(launch(program, weaver))
+                _core.before_exit(None)
+        except KeyboardInterrupt:  # one more, when the program had ended
             _core.before_exit(None)
+            ended = Ended(INTERRUPTED, interrupted=True)
         for monitor in weaver.monitors.values():
             monitor.close()
         status = conclude(ended)

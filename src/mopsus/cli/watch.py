@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import closing, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -150,7 +151,7 @@ def watch(
         there = "" if log.exists() else ", which is not there yet"
         print(f"Watching {printable(str(log))}{there}. Ctrl-C ends it.", file=sys.stderr)
     STOPPING.expected = True
-    with STOPPING.deferred():
+    with nullcontext() if journal is None else closing(journal), STOPPING.deferred():
         if components:
             from mopsus.events.component.log.checking import watch_log
 

@@ -6,6 +6,8 @@ of the file comes upon the same verdicts once more, and knows them by their numb
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import json
 import os
 import stat
@@ -24,7 +26,7 @@ _PIECE = 1 << 16
 
 
 class Journal:
-    """The file; opened for good."""
+    """The file, which is this run's alone until `close`."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -36,7 +38,12 @@ class Journal:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
             if not stat.S_ISREG(os.fstat(self._file).st_mode):
                 raise ReportError(f"{path} is no file that could be appended to", code="REPORT-001")
+            self._claim()
             self._cut_off()
+
+    def close(self) -> None:
+        """Let others have the file."""
+        os.close(self._file)
 
     def is_new(self, verdict: Verdict) -> bool:
         """Is the next verdict one that the file does not have? To be asked once for each."""
@@ -80,6 +87,18 @@ class Journal:
             at += len(piece)
             *lines, rest = (rest + piece).split(b"\n")
             yield from lines
+
+    def _claim(self) -> None:
+        """What another run is just writing must not be cut off. The claim goes with the process."""
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self.close()
+            hint = "give each its own file"
+            raise ReportError(f"another `mopsus watch` writes its verdicts to {self._path}", hint=hint) from None
+        except OSError as error:
+            if error.errno not in (errno.ENOLCK, errno.ENOTSUP):  # not every file system has locks
+                raise
 
     def _cut_off(self) -> None:
         """A line that a run was killed in the midst of comes once more."""

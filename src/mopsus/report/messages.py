@@ -9,7 +9,8 @@ MESSAGES = {
     "is 2, unless --on-fault ignore is given.",
     "FAULT-002": "Code of a spec has raised an error, and --on-fault stop was given: what happened since was not "
     "checked.",
-    "REPORT-001": "A report file cannot be written: its folder is missing, is read-only, or the disk is full.",
+    "REPORT-001": "A report file cannot be written: its folder is missing, is read-only, the disk is full, or another "
+    "run writes to it.",
     "REPORT-002": "There is no report format of that name, built in or installed.",
     "REPORT-003": "An installed report format cannot be loaded, or is not a `mopsus.report.Format`.",
     "REPORT-004": "Whoever was reading the report closed the pipe before it was complete.",

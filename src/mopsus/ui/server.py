@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import socket
 from collections.abc import Callable
+from types import FrameType
 
 from mopsus.stopping import STOPPING
 from mopsus.ui.guard import PARAMETER, TAKE_TOKEN, Guard
@@ -43,6 +44,10 @@ def serve(page: Callable[[], None], *, title: str, port: int = 0, ready: Callabl
     failures: list[Exception] = []
 
     class Server(uvicorn.Server):
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            super().handle_exit(sig, frame)
+            self.force_exit = False  # what a second signal cuts off would be shown as an error
+
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
             if self.started:
@@ -56,7 +61,7 @@ def serve(page: Callable[[], None], *, title: str, port: int = 0, ready: Callabl
     settings = uvicorn.Config(guarded, log_level="warning", timeout_graceful_shutdown=1)
     server = Server(settings)
 
-    def leave(number: int) -> None:  # uvicorn knows not all of our signals
+    def leave(number: int) -> None:
         server.should_exit = True
 
     with door, STOPPING.telling(leave):

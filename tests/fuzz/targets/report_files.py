@@ -6,7 +6,6 @@ The first byte says which; most are a good file with a few changes.
 from __future__ import annotations
 
 import json
-import os
 from typing import Any
 
 from fuzz.choices import Choices
@@ -77,4 +76,4 @@ def journal(content: bytes) -> None:
     try:
         read.restore({"size": 0, "numbers": {}, "known": {}})
     finally:
-        os.close(read._file)  # it is meant to stay open as long as its process lives
+        read.close()

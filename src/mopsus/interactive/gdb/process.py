@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import shlex
@@ -29,15 +28,14 @@ from mopsus.interactive.outcome import Outcome
 from mopsus.interactive.prepare import prepare
 from mopsus.interactive.session import Session
 from mopsus.interactive.setup import Setup
+from mopsus.interactive.starter import end_with
 from mopsus.model import MopsusError
-
-_SET_PARENT_DEATH_SIGNAL = 1
 
 
 def begin(order: Mapping[str, Any] | None) -> None:
     """Have the commands for monitors; if `mopsus debug` gave an order, do it."""
     if order is not None:
-        _end_with(order["starter"])
+        end_with(order["starter"])
     setup = Setup.from_json(order["setup"]) if order is not None else Setup(())
     debugger = GdbDebugger(hooks=setup.hooks and setup.follow is Follow.PARENT)
     session = Session(debugger, history=setup.history, allow_code=setup.allow_code, record=setup.record)
@@ -91,13 +89,6 @@ def begin(order: Mapping[str, Any] | None) -> None:
     else:
         gdb.events.gdb_exiting.connect(lambda _: _write(setup, session.outcome()))
         session.tell("Type `run` to start the program, `verde help` for the commands about monitors.")
-
-
-def _end_with(starter: int) -> None:
-    """Whoever has started us may be killed, and nobody would be there for whom we debug."""
-    ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGTERM, 0, 0, 0)
-    if os.getppid() != starter:  # it is too late for that signal
-        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _load(setup: Setup, streams: Sequence[int]) -> None:

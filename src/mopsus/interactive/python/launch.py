@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from mopsus.interactive.backends import Backend, is_python
@@ -25,6 +26,7 @@ from mopsus.interactive.outcome import INTERRUPTION, Outcome, Stop
 from mopsus.interactive.python.deaths import cut_off, with_death, without_word
 from mopsus.interactive.python.processes import copies, live
 from mopsus.interactive.setup import Setup
+from mopsus.interactive.starter import end_with
 from mopsus.stopping import STOPPING
 
 _SET_CHILD_SUBREAPER = 36
@@ -53,7 +55,7 @@ def run(setup: Setup) -> Outcome:
             words = [sys.executable, "-c", _START, str(file)]
             lines = () if setup.channel is None else (setup.channel,)
             with interrupts, STOPPING.telling(lambda number: STOPPING.heed()):
-                child = subprocess.Popen(words, preexec_fn=_take_interrupts, pass_fds=lines)
+                child = subprocess.Popen(words, preexec_fn=partial(_begin, os.getpid()), pass_fds=lines)
                 status = _wait(child, folder, batch=setup.batch)
         finally:
             _end_copies(folder)
@@ -84,7 +86,9 @@ def _leaving_interrupts() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _take_interrupts() -> None:
+def _begin(starter: int) -> None:
+    """What the process of the program does before anything else."""
+    end_with(starter)
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
