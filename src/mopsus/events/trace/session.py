@@ -90,7 +90,8 @@ class Watcher:
         """The error for a row that has no value for what its event needs, in the words of the trace."""
         column = self.recogniser.column(event, parameter)
         if column in batch.absent:
-            message, hint = f"there is no column `{column}`, which event `{event}` needs", "add it, or name it by `bind`"
+            message = f"there is no column `{column}`, which event `{event}` needs"
+            hint = "add it, or name it by `bind`"
         else:
             where = "" if column == parameter else f", which is `{column}`"
             message = f"event `{event}` has no value for `{parameter}`{where}"
@@ -352,9 +353,7 @@ def _without_incomplete(watcher: Watcher, table: Table) -> Table:
     return table.filter(pc.invert(pc.is_in(table.column(ROW), value_set=bad)))
 
 
-def _incomplete(
-    watcher: Watcher, batch: TraceBatch, number: int, events: Sequence[TraceEvent]
-) -> TraceError | None:
+def _incomplete(watcher: Watcher, batch: TraceBatch, number: int, events: Sequence[TraceEvent]) -> TraceError | None:
     for event in events:
         if event.name != RELEASE:
             for name, value in event.values.items():
