@@ -168,6 +168,21 @@ def test_an_import_that_fails_is_no_fault_of_mopsus(mopsus, tmp_path):
     assert "no_such_module_" in err
 
 
+@pytest.mark.parametrize("code", ["@match { 1 / 0 }", "@match[note] { 1 / 0 }"])
+@pytest.mark.parametrize("others", [0, 1])
+def test_nothing_comes_after_the_fault_that_ends_the_monitoring(mopsus, tmp_path, code, others):
+    """Handlers of a whole block of rows run after it: those behind the first fault ran, too."""
+    specs = tmp_path / "code.mop"
+    specs.write_text(f"S(i) {{ event e(i) ere : e e {code} }}" + "T(i) { event e(i) ere : e e e }" * others)
+    log = trace(tmp_path, "event,i\n" + "".join(f"e,{i}\ne,{i}\n" for i in range(10)))
+    assert len(json.loads(mopsus("check", specs, log, "--json")[1])["verdicts"]) == 10
+    status, out, _ = mopsus("check", specs, log, "--on-fault", "stop", "--json")
+    report = json.loads(out)
+    assert status == 2
+    assert [verdict["row"] for verdict in report["verdicts"]] == [2]
+    assert [fault["count"] for fault in report["faults"]] == [1]
+
+
 def test_a_spec_that_saw_nothing_is_no_pass(mopsus, spec, tmp_path):
     status, out, _ = mopsus("check", spec, trace(tmp_path, "event,i\nhasNext,1\n"))
     assert status == 2

@@ -216,6 +216,21 @@ def test_an_event_whose_condition_never_holds_does_not_occur(mopsus, tmp_path, l
     assert mopsus("check", spec, trace, "--allow-silent")[0] == 0
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_log_all_rows_of_which_are_left_out_is_no_pass_beside_one_that_is(mopsus, tmp_path, order):
+    spec = write(tmp_path / "s.mop", DOORS)
+    good = write(tmp_path / "good.csv", "event,d\nopen,1\nclose,1\n")
+    nested = write(tmp_path / "nested", '{"door": {"event": "open"}}\n' * 3)
+    logs = [good, nested][::order]
+    status, told = mopsus("check", spec, *logs, "--bad-rows", "skip")
+    assert status == 2
+    assert "what happened in" in told
+    assert "none of its rows could be used: no event name" in told
+    assert mopsus("check", spec, *logs, "--bad-rows", "skip", "--allow-silent")[0] == 0
+    some = write(tmp_path / "nested", '{"door": 1}\n{"event": "open", "d": 3}\n{"door": 1}\n')
+    assert mopsus("check", spec, good, some, "--bad-rows", "skip")[0] == 0
+
+
 def test_a_column_that_may_be_missing(mopsus, tmp_path):
     spec = 'Pages(ip) { event page(ip) : row(path == "/x" and kind is None) ere : page page }'
     assert mopsus("check", write(tmp_path / "s.mop", spec), write(tmp_path / "t.csv", TABLE))[0] == 0

@@ -124,6 +124,32 @@ def test_the_real_complaint_about_a_row(tmp_path, arrow, monkeypatch):
         assert error.hint
 
 
+BOUND = "S(i) { event e(i) : row(x == 1) && bind(i = req.ip) ere : e e }"
+
+
+@pytest.mark.parametrize("arrow", [True, False])
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("i,x\n7,2\n7,1\n", "there is no column `req.ip`, which event `e` needs"),
+        ("i,x,req.ip\n7,2,\n7,1,\n", "event `e` has no value for `i`, which is `req.ip`"),
+        ('{"i": 7, "x": 2}\n{"i": 7, "x": 1}\n', "event `e` has no value for `i`, which is `req.ip`"),
+    ],
+)
+@pytest.mark.parametrize("others", [[], SPECS[1:]])
+def test_a_complaint_is_about_the_column_that_a_parameter_is_bound_to(
+    tmp_path, arrow, text, message, others, monkeypatch
+):
+    """It named the parameter, so that a column which was there was said to be missing."""
+    path = tmp_path / "t"
+    path.write_text(text)
+    if not arrow:
+        without_pyarrow(monkeypatch)
+    error = check([*parse(BOUND).values(), *others], [str(path)], on_verdict=print).error
+    assert error is not None
+    assert (error.message, error.column, error.row) == (f"{path}, row 2: {message}", "req.ip", 2)
+
+
 def test_max_violations(tmp_path, reference):
     path = write_as("csv", tmp_path, ROWS, COLUMNS)
     found, result = verdicts_of(path, max_violations=7)

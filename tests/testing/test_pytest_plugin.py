@@ -524,6 +524,12 @@ def test_quiet_and_fine_says_nothing(run):
     assert "mopsus" in text(run("-q", status=0))
 
 
+def test_quiet_does_not_hide_that_nothing_was_seen(project):
+    project.makefile(".mop", shut=DOORS.replace("Door.open", "Door.opeen").replace("Door.close", "Door.cloose"))
+    result = project.runpytest_inprocess("-q", "--mopsus", "shut.mop", "--mopsus-fail")
+    result.stdout.fnmatch_lines(["warning?SEEN-002?: spec Doors: none of its events ever occurred*"])
+
+
 def test_specs_of_the_configuration_are_found_from_any_folder(project, monkeypatch):
     project.makeini("[pytest]\naddopts = -p no:cacheprovider --mopsus doors.mop\npythonpath = .\n")
     (project.path / "deep").mkdir()

@@ -92,8 +92,8 @@ OnFaultOption = Annotated[
     OnFault,
     typer.Option(
         "--on-fault",
-        help="When code of a spec raises an error: go on and end with status 2, end monitoring at once, or leave the "
-        "status as it is.",
+        help="When code of a spec raises an error: leave the status as it is, go on and end with status 2, or end "
+        "monitoring at once.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the report as JSON.")]

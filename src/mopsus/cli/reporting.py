@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Protocol
@@ -103,6 +104,7 @@ class Reporting:
         """Where they go instead, in a process that another one reports for."""
         self._live = options.live
         self._monitors: WeakSet[Monitor] = WeakSet()
+        self._ended = False  # by a fault in this process
         self.violations = 0
         """How many were reported."""
         self.specs: dict[str, Spec] = {}
@@ -145,15 +147,28 @@ class Reporting:
         from mopsus.monitor import Monitor
 
         compiled, allow_code = self._compiled[spec.name], self._allow_code or trusted
+        if self._policy is OnFault.STOP:
+            on_verdict = partial(self._pass_on, on_verdict)
         if self._endings is not None:
             from mopsus.cli.ending import EndingMonitor
 
             monitor: Monitor = EndingMonitor(compiled, on_verdict, self._endings, allow_code=allow_code, **self._limits)
         else:
             monitor = Monitor(compiled, on_verdict, allow_code=allow_code, **self._limits)
-        monitor.on_fault = self.take_fault
+        monitor.on_fault = self._take_own_fault
         self._monitors.add(monitor)
         return monitor
+
+    def _take_own_fault(self, error: BaseException | None, fault: Fault) -> None:
+        """Code of a spec has raised an error in this process. Rows that came in one block with it may be done already:
+        if that ends the monitoring, what their handlers would say is not wanted."""
+        if not self._ended:
+            self.take_fault(error, fault)
+            self._ended = self._policy is OnFault.STOP
+
+    def _pass_on(self, on_verdict: OnVerdict, verdict: Verdict) -> None:
+        if not self._ended:
+            on_verdict(verdict)
 
     def take_fault(self, error: BaseException | None, fault: Fault) -> None:
         """Code of a spec has raised an error."""

@@ -59,7 +59,10 @@ def witness_event(event: Event, stamp: _core.Stamp, binding: Mapping[str, Value]
 def bad_row(source: str, why: str, row: int, column: str, event: str, type_: str) -> TraceError:
     """The error for a row that cannot be an event, and why."""
     messages = {
-        "null": (f"event `{event}` has no value for `{column}`", "give one, or skip bad rows"),
+        "null": (
+            f"event `{event}` has no value for `{column}`",
+            "give one, or leave such rows out with `--bad-rows skip`",
+        ),
         "missing": (f"there is no column `{column}`, which event `{event}` needs", "add it, or name it by `bind`"),
         "type": (f"column `{column}` has an unsupported type (Arrow format `{type_}`)", "cast it to text"),
         "no-event": ("the row names no event", "fill the column `event`, or skip such rows"),

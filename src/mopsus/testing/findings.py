@@ -133,7 +133,8 @@ class Findings:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         summary, quiet = self.summary(), terminalreporter.verbosity < 0
-        if quiet and not (len(self.groups) or self._failures or self._faults or summary.refused):
+        overlooked = self._unwatched or any(map(self._silence.shows, summary.unseen))
+        if quiet and not (len(self.groups) or self._failures or self._faults or overlooked):
             return
         stream = io.StringIO()
         options = replace(

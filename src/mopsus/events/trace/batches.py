@@ -65,6 +65,9 @@ class BatchBuilder:
         self.bad_rows = 0
         self.bad: list[TraceError] = []
         """The first few bad rows."""
+        self.left_out: dict[str, TraceError] = {}
+        """The traces no row of which could be used, and why the first could not."""
+        self._used = ""  # the trace that the last good row was in
         self._types = types
         self._skip = skip
 
@@ -77,6 +80,8 @@ class BatchBuilder:
             data = self._as_table(data, numbers)
         batch = TraceBatch(origin.name, data, first_row, numbers, origin.absent)
         if len(batch):
+            self._used = origin.name
+            self.left_out.pop(origin.name, None)
             yield batch
         for bad in parsed.bad:
             self._reject(bad, origin, first_row)
@@ -87,6 +92,8 @@ class BatchBuilder:
         if not self._skip:
             raise error
         self.bad_rows += 1
+        if origin.name != self._used:
+            self.left_out.setdefault(origin.name, error)
         if len(self.bad) < self.KEPT:
             self.bad.append(error)
 

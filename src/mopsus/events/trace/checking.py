@@ -337,7 +337,7 @@ class _TraceRun(Run[TraceBatch]):
         """What has come of it, and of what was read."""
         result = self.finish(reader.builder.bad_rows, reader.builder.bad, [*_untimed(reader.types), *warnings])
         if not self.broken_off:
-            result.unseen = self.session.unseen(reader.survey)
+            result.unseen = self.session.unseen(reader.survey, reader.builder.left_out)
         return result
 
 

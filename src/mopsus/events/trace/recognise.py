@@ -55,6 +55,10 @@ class Recogniser:
         self.names = (*(rule.event for rule in self._rules), RELEASE)
         self._by_name = {rule.event: tuple(rule.columns) for rule in self._rules}
 
+    def column(self, event: str, name: str) -> str:
+        """Where the value of a parameter or field of this event is in a row."""
+        return next(rule.columns[name] for rule in self._rules if rule.event == event)
+
     def takes(self, columns: Columns) -> bool:
         """Are the spec's events in these columns as a monitor takes them?"""
         lacking = self._nameless and (EVENT not in columns.column_names or columns.null_count(EVENT) > 0)

@@ -86,6 +86,18 @@ class Watcher:
     def __post_init__(self) -> None:
         self.parameters = {event.name: event.parameters for event in self.spec.events}
 
+    def lacks(self, batch: TraceBatch, row: int | None, event: str, parameter: str) -> TraceError:
+        """The error for a row that has no value for what its event needs, in the words of the trace."""
+        column = self.recogniser.column(event, parameter)
+        if column in batch.absent:
+            message = f"there is no column `{column}`, which event `{event}` needs"
+            hint = "add it, or name it by `bind`"
+        else:
+            where = "" if column == parameter else f", which is `{column}`"
+            message = f"event `{event}` has no value for `{parameter}`{where}"
+            hint = "give one, or leave such rows out with `--bad-rows skip`"
+        return TraceError(message, file=batch.source, row=row, column=column, hint=hint)
+
 
 class Sorter:
     """Passes verdicts on; those of several specs about one batch in the order of its rows.
@@ -165,13 +177,16 @@ class Session:
         """The counts of each spec."""
         return {watcher.spec.name: watcher.monitor.stats() for watcher in self.watchers}
 
-    def unseen(self, survey: Survey) -> list[Unseen]:
-        """What of the specs could not be seen in the traces that were surveyed, or never was."""
+    def unseen(self, survey: Survey, left_out: Mapping[str, TraceError]) -> list[Unseen]:
+        """What of the specs could not be seen in the traces that were surveyed, or never was.
+
+        `left_out` are the traces no row of which could be used.
+        """
         counts = self.stats
         found = (
             each
             for watcher in self.watchers
-            for each in survey.unseen(watcher.spec, counts[watcher.spec.name].occurred, self._example)
+            for each in survey.unseen(watcher.spec, counts[watcher.spec.name].occurred, self._example, left_out)
         )
         return with_conditions(map(self._with_spelling, found), counts)
 
@@ -230,7 +245,11 @@ class Session:
             tables = [_rows_before(table, batch, error.row or 0) for table in tables]
         if self._bad_rows == "skip":
             tables = [_without_incomplete(watcher, table) for watcher, table in zip(self.watchers, tables, strict=True)]
-        error = self._run(batch, tables) or error
+        failure = self._run(batch, tables)
+        if failure is not None and error is None:  # said by a monitor, which knows nothing of columns
+            lacking = self._first_incomplete(batch, tables)
+            failure = lacking if lacking is not None and lacking.row == failure.row else failure
+        error = failure or error
         table: Table = batch.data
         if error is not None:
             table = _rows_before(table, batch, error.row or batch.first_row)
@@ -257,14 +276,17 @@ class Session:
             for event, name, lacking in _lacking(watcher, table):
                 at = pc.index(lacking, True).as_py()
                 if at >= 0 and (first is None or _number(table, batch, at) < (first.row or 0)):
-                    first = _lacks(batch, _number(table, batch, at), event, name)
+                    first = watcher.lacks(batch, _number(table, batch, at), event, name)
         return first
 
     def _feed_rows(self, batch: TraceBatch, rows: Rows) -> None:
         numbers = batch.numbers or range(batch.first_row, batch.first_row + len(rows))
         for number, row in zip(numbers, rows_of(rows), strict=True):
             found = [list(watcher.recogniser.events(row)) for watcher in self.watchers]
-            errors = [_incomplete(batch, number, events) for events in found]
+            errors = [
+                _incomplete(watcher, batch, number, events)
+                for watcher, events in zip(self.watchers, found, strict=True)
+            ]
             if self._bad_rows == "stop":
                 for first in filter(None, errors):
                     raise first
@@ -331,24 +353,13 @@ def _without_incomplete(watcher: Watcher, table: Table) -> Table:
     return table.filter(pc.invert(pc.is_in(table.column(ROW), value_set=bad)))
 
 
-def _incomplete(batch: TraceBatch, number: int, events: Sequence[TraceEvent]) -> TraceError | None:
+def _incomplete(watcher: Watcher, batch: TraceBatch, number: int, events: Sequence[TraceEvent]) -> TraceError | None:
     for event in events:
         if event.name != RELEASE:
             for name, value in event.values.items():
                 if value is None:
-                    return _lacks(batch, number, event.name, name)
+                    return watcher.lacks(batch, number, event.name, name)
     return None
-
-
-def _lacks(batch: TraceBatch, number: int | None, event: str, parameter: str) -> TraceError:
-    """The error that a monitor would raise."""
-    if parameter in batch.absent:
-        message = f"there is no column `{parameter}`, which event `{event}` needs"
-        hint = "add it, or name it by `bind`"
-    else:
-        message = f"event `{event}` has no value for `{parameter}`"
-        hint = "give one, or leave such rows out with `--bad-rows skip`"
-    return TraceError(message, file=batch.source, row=number, column=parameter, hint=hint)
 
 
 def _number(table: Table, batch: TraceBatch, at: int) -> int:

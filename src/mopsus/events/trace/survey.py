@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from mopsus.events.trace.needs import EVENT, Needs
 from mopsus.events.trace.rules import EventRule, rules_of
-from mopsus.model import UNDECODABLE, Spec, Unseen
+from mopsus.model import UNDECODABLE, Spec, TraceError, Unseen
 from mopsus.model.text import short_path
 from mopsus.spec.diagnostics import suggest
 
@@ -64,17 +65,28 @@ class Survey:
         for column in self._present & self._open.keys():
             del self._open[column]
 
-    def unseen(self, spec: Spec, seen: Mapping[str, int], example: Callable[[], str]) -> list[Unseen]:
+    def unseen(
+        self,
+        spec: Spec,
+        seen: Mapping[str, int],
+        example: Callable[[], str],
+        left_out: Mapping[str, TraceError] = MappingProxyType({}),
+    ) -> list[Unseen]:
         """What of a spec could not be seen, or never was.
 
-        `seen` counts its events, `example` says what came instead of them.
+        `seen` counts its events, `example` says what came instead of them. `left_out` are the traces no row of which
+        could be used, with the reason.
         """
         mentioned = _union(rule.mentioned for rule in rules_of(spec))
         if not self._knows(mentioned):
             if any(seen.values()):  # rows that lack something, and all rows lack all of it
                 return [self._not_there(spec, self._traces, self._likeness or self._absence(mentioned))]
             return [self._cannot(spec, None, mentioned, possible=self._objects and not self._likeness)]
-        return self._unseen_events(spec, seen, example) + self._passed_over(spec, mentioned)
+        found = self._unseen_events(spec, seen, example) + self._passed_over(spec, mentioned)
+        if left_out and any(seen.values()):
+            why = f"none of its rows could be used: {next(iter(left_out.values())).reason}"
+            found.append(self._not_there(spec, left_out, why))
+        return found
 
     def _knows(self, mentioned: Collection[str]) -> bool:
         """Is any of these columns there? Nothing is known of a trace without a single byte."""

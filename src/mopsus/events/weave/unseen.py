@@ -117,18 +117,20 @@ def _is_installed(name: str) -> bool:
 def _nearest_class(dotted: Dotted) -> str:
     if len(dotted.parts) < 2:
         return ""
-    owner = dotted.parts[-2]
-    known = {
-        name
-        for module in [*sys.modules.values()]
-        if isinstance(module, ModuleType) and module.__name__.partition(".")[0] != "mopsus"
-        for name, value in [*vars(module).items()]
-        if isinstance(value, type) and value.__module__ == module.__name__
-    }
+    owner, member = dotted.parts[-2:]
+    known: dict[str, list[type]] = {}
+    for module in [*sys.modules.values()]:
+        if isinstance(module, ModuleType) and module.__name__.partition(".")[0] != "mopsus":
+            for name, value in [*vars(module).items()]:
+                if isinstance(value, type) and value.__module__ == module.__name__:
+                    known.setdefault(name, []).append(value)
+    for cls in known.get(owner, ()):
+        if any(member in vars(base) for base in cls.__mro__):
+            return f"did you mean `{cls.__module__}.{owner}.{member}`?"
     if owner in known:
-        return f"there is a class `{owner}`, without `{dotted.parts[-1]}`"
+        return f"there is a class `{owner}`, without `{member}`"
     near = get_close_matches(owner, known, n=1, cutoff=0.8)
-    return f"did you mean `{near[0]}.{dotted.parts[-1]}`?" if near else ""
+    return f"did you mean `{near[0]}.{member}`?" if near else ""
 
 
 def _listed(names: Iterable[str]) -> str:
