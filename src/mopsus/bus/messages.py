@@ -1,4 +1,4 @@
-"""Stage 7: the errors of buses, by code, with what each means."""
+"""Stage 1: the errors of buses, by code, with what each means."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from mopsus.model import MopsusError
 MESSAGES = {
     "BUS-001": "A message bus cannot be reached, or refuses the token.",
     "BUS-002": "The package or program that a message bus needs is not installed.",
-    "BUS-003": "A message is too large for the bus.",
-    "BUS-004": "What came over a bus is no message, or one of another version.",
+    "BUS-003": "A message is too large for what is to carry it.",
+    "BUS-004": "What came from another process is not a message, or is one of another version.",
     "BUS-005": "The settings of a relay make no sense.",
 }
 
