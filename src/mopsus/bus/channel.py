@@ -105,7 +105,7 @@ class Channel:
     def arrived(self, patience_s: float | None = 0.0) -> list[bytes]:
         """The messages that have come; if there is nothing to read, wait at most so long, with None for as long as it
         takes. `BusError` if they cannot be messages: the channel is of no use then."""
-        if self.gone or not self._is_ready(select.POLLIN, patience_s):
+        if self.gone or (patience_s != 0 and not self._is_ready(select.POLLIN, patience_s)):
             return []
         try:
             data = self._read_now()
@@ -154,7 +154,11 @@ class Channel:
         return os.write(self._line, self._out[:_AT_ONCE])
 
     def _read_now(self) -> bytes:
-        return os.read(self._line, PIECE) if isinstance(self._line, int) else self._line.recv(PIECE, _NOW)
+        if not isinstance(self._line, int):
+            return self._line.recv(PIECE, _NOW)
+        if not self._is_ready(select.POLLIN, 0.0):
+            raise BlockingIOError
+        return os.read(self._line, PIECE)
 
     def _is_ready(self, what: int, patience_s: float | None) -> bool:
         poll = select.poll()

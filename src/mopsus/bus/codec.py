@@ -17,7 +17,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from enum import StrEnum
 from functools import cache
-from typing import Any, TypeAlias, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints, overload
 
 from mopsus.bus.messages import BusError
 from mopsus.bus.values import pack_value, unpack_value
@@ -39,11 +39,15 @@ def pack(message: object) -> bytes:
     return _encode({type(message).__name__: message}).encode("ascii")
 
 
-def unpack(kind: type[T], data: bytes) -> T:
+@overload
+def unpack(kind: type[T], data: bytes) -> T: ...
+@overload
+def unpack(kind: types.UnionType, data: bytes) -> Any: ...  # noqa: ANN401 - one of its members
+def unpack(kind: Any, data: bytes) -> Any:
     """What `pack` was given, if it is of this class, or of one of these: `unpack(Ready | Failed, data)`. `BusError` if
     it is anything else."""
     try:
-        found = json.loads(data)
+        found = _decode(data)
     except UNDECODABLE as error:
         raise BusError(f"what came cannot be read: {error}", code="BUS-004") from None
     kinds: dict[str, Hashable] = {each.__name__: each for each in get_args(kind) or (kind,)}
@@ -51,7 +55,7 @@ def unpack(kind: type[T], data: bytes) -> T:
     if name not in kinds:
         raise BusError(f"what came is not {' or '.join(kinds)}", code="BUS-004")
     try:
-        return cast(T, _dataclass_reader(kinds[name])(found[name]))
+        return _dataclass_reader(kinds[name])(found[name])
     except _MisfitError as error:
         raise BusError(f"what came does not fit: {'.'.join((name, *error.path))}: {error}", code="BUS-004") from None
 
@@ -74,7 +78,7 @@ class _MisfitError(ValueError):
 
 def _members(part: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass
     """Of what JSON has no form for: a dataclass. Most have no field whose type needs a form of its own."""
-    names, formed = _fields(type(part))
+    names, formed = _fields(part.__class__)
     members = {name: getattr(part, name) for name in names}
     for name, form in formed:
         members[name] = form(members[name])
@@ -82,10 +86,12 @@ def _members(part: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass
 
 
 _encode = json.JSONEncoder(default=_members, separators=(",", ":")).encode
+_decode = json.loads
+"""Kept: this may run in the midst of a program, which may put something else in its place."""
 
 
 @cache
-def _fields(kind: type) -> tuple[tuple[str, ...], tuple[tuple[str, Convert], ...]]:
+def _fields(kind: Any) -> tuple[tuple[str, ...], tuple[tuple[str, Convert], ...]]:  # noqa: ANN401 - a dataclass
     """The names of a dataclass's fields, and the forms of those that contain values of monitors."""
     hints = _hints(kind)
     formed = ((name, _former(hint)) for name, hint in hints.items())

@@ -19,7 +19,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mopsus import untouched
 from mopsus.cli.faults import FaultPost
@@ -37,8 +37,6 @@ _WANTED = "MOPSUS_SUBPROCESSES"
 _STARTUP = str(Path(__file__).with_name("startup"))
 _UNWATCHED = "unwatched-"
 """How a file of the folder is called by which a process says that nobody watches it."""
-_LENGTH = 4
-"""Bytes before each message that say how long it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +60,15 @@ class Order:
     """Does monitoring end at the first error in the code of a spec?"""
 
 
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """The last that a process says."""
+
+    events: int
+    seen: Mapping[str, Mapping[str, int]]
+    """By spec, how often each event was seen."""
+
+
 class Outbox:
     """Where one process writes; the file is made when there is something to write."""
 
@@ -70,54 +77,49 @@ class Outbox:
         self._file = -1
         self._writer = 0
         self._closed = False
-        self._faults = FaultPost(self._write)
+        self._faults = FaultPost(self.add)
         self.add_fault = self._faults.add
         """Write that code of a spec has raised an error."""
 
-    def add(self, verdict: Verdict) -> None:
-        """Write a verdict, at once: the process may end at any time."""
-        from mopsus.verdict.wire import pack_verdict
-
-        self._write({"verdict": pack_verdict(verdict)})
-
-    def close(self, events: int, seen: Mapping[str, Mapping[str, int]]) -> None:
-        """Write how many events there were, and which, the last thing to say."""
-        self._faults.close()
-        self._write({"events": events, "seen": {name: dict(counts) for name, counts in seen.items()}})
-        self._closed = True
-
-    def _write(self, message: Mapping[str, Any]) -> None:
+    def add(self, told: Verdict | Fault | Counted) -> None:
+        """Write a message, at once: the process may end at any time."""
         if self._closed:
             return
-        import msgspec
+        from mopsus.bus.codec import pack
+        from mopsus.bus.frames import framed
 
         if self._writer != untouched.getpid():  # the file of a process that this one was forked from is not its own
             self._writer = untouched.getpid()
             path = f"{self._folder}/{self._writer}-{untouched.urandom(4).hex()}"
             self._file = untouched.open_descriptor(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        data = msgspec.msgpack.encode(message)
-        untouched.write(self._file, len(data).to_bytes(_LENGTH, "big") + data)
+        untouched.write(self._file, framed(pack(told)))
+
+    def close(self, events: int, seen: Mapping[str, Mapping[str, int]]) -> None:
+        """Write how many events there were, and which, the last thing to say."""
+        self._faults.close()
+        self.add(Counted(events, seen))
+        self._closed = True
 
 
-def read_messages(folder: str, known: dict[str, int]) -> Iterator[dict[str, Any]]:
+def read_messages(folder: str, known: dict[str, int]) -> Iterator[Verdict | Fault | Counted]:
     """What all processes have written, beyond what is `known` of each file, which is brought up to date. A message that
     was cut off is left out."""
     for name in sorted(untouched.listdir(folder)):
         path, at = f"{folder}/{name}", known.get(name, 0)
         if untouched.stat(path).st_size <= at:
             continue
-        import msgspec
+        from mopsus.bus.codec import unpack
+        from mopsus.bus.frames import split_frames
+        from mopsus.bus.messages import BusError
+        from mopsus.model import Fault, Verdict
 
         with untouched.open_file(path, "rb") as file:
             data = file.read()
-        while at + _LENGTH <= len(data):
-            end = at + _LENGTH + int.from_bytes(data[at : at + _LENGTH], "big")
-            if end > len(data):
-                break
-            known[name] = end
-            with suppress(msgspec.DecodeError):
-                yield msgspec.msgpack.decode(data[at + _LENGTH : end], type=dict[str, Any])
-            at = end
+        with suppress(BusError):
+            for body, end in split_frames(data, at):
+                known[name] = end
+                with suppress(BusError):
+                    yield unpack(Verdict | Fault | Counted, body)
 
 
 class Children:
@@ -184,18 +186,14 @@ class Children:
         """What came back since this was asked last: a verdict, a fault, or a number of events."""
         if self._folder is not None:
             for message in self._read(self._folder):
-                from mopsus.verdict.wire import unpack_fault, unpack_verdict
-
-                told: Verdict | Fault | None = None
-                if "verdict" in message:
-                    told = unpack_verdict(message["verdict"])
-                elif "fault" in message:
-                    told = unpack_fault(message["fault"])
-                for name, counts in message.get("seen", {}).items():
+                if not isinstance(message, Counted):
+                    yield message, 0
+                    continue
+                for name, counts in message.seen.items():
                     self.seen.setdefault(name, Counter()).update(counts)
-                yield told, message.get("events", 0)
+                yield None, message.events
 
-    def _read(self, folder: str) -> Iterator[dict[str, Any]]:
+    def _read(self, folder: str) -> Iterator[Verdict | Fault | Counted]:
         try:
             yield from read_messages(folder, self._known)
             self.unwatched = sum(name.startswith(_UNWATCHED) for name in untouched.listdir(folder))

@@ -145,12 +145,10 @@ def _relay(
 
 
 def _include_endings(reporting: Reporting, sidecars: Sequence[Sidecar]) -> None:
-    from mopsus.verdict.ends import Ending
-
     if reporting.endings is not None:
         for sidecar in sidecars:
             for ending in sidecar.last.endings if sidecar.last is not None else ():
-                reporting.endings.include(Ending(*ending))
+                reporting.endings.include(ending)
 
 
 def _dismiss(session: Session) -> None:

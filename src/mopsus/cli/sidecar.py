@@ -9,18 +9,23 @@ from __future__ import annotations
 import os
 import signal
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from mopsus.bus.channel import Channel
+from mopsus.bus.codec import pack, unpack
+from mopsus.bus.messages import BusError
 from mopsus.cli.faults import FaultPost
 from mopsus.cli.reporting import Reporting
 from mopsus.events.component.outline.mesh import join_nodes
 from mopsus.events.component.outline.messages import OutlineError
 from mopsus.events.component.outline.session import Session, is_running
+from mopsus.model import Fault, Verdict
 from mopsus.stopping import SIGNALS
+from mopsus.verdict.ends import Ending
 
 if TYPE_CHECKING:
     import socket
@@ -28,11 +33,8 @@ if TYPE_CHECKING:
     from mopsus.events.component.outline.collector import Collector
     from mopsus.events.component.outline.mesh import Node
     from mopsus.events.component.outline.watch import Watched
-    from mopsus.model import Fault, Verdict
     from mopsus.monitor import Monitor
 
-_LENGTH = 4
-"""Bytes before each message that say how long it is."""
 _SOME = 10
 """How many names of components are told."""
 _LISTENING, _REFUSED = b"y", b"n"
@@ -55,6 +57,15 @@ class Terms:
     """Is a send heard of before the recv of its message? Known to programs that are started so."""
 
 
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A verdict, as a monitor process tells it."""
+
+    verdict: Verdict
+    stats: dict[str, dict[str, Any]]
+    """What it had counted by then."""
+
+
 @dataclass(slots=True)
 class LastWord:
     """What a monitor process says at its end."""
@@ -69,8 +80,8 @@ class LastWord:
     """Some components whose events waited in vain: who, how many events, why."""
     orphan_count: int = 0
     damaged: int = 0
-    endings: list[tuple[str, str, bool | None, int, list[Mapping[str, Any]]]] = field(default_factory=list)
-    """What is presumed of the undecided: spec, property, truth, how many, and some of them."""
+    endings: list[Ending] = field(default_factory=list)
+    """What is presumed of the undecided."""
 
 
 class Sidecar:
@@ -78,45 +89,33 @@ class Sidecar:
 
     def __init__(self, pid: int, pipe: int) -> None:
         self.pid = pid
-        self.pipe = pipe
+        self.pipe = Channel(pipe)
         self.last: LastWord | None = None
         """What it said when it was done; None if it has not, or never will."""
         self.gone = False
         self.stats: dict[str, dict[str, Any]] = {}
         """What it had counted when it was last heard of."""
-        self._text = b""
 
     def read(self) -> Iterator[Verdict | Fault]:
         """The verdicts and faults that have come, from a pipe that has something to read or has ended."""
-        import msgspec
-
-        data = os.read(self.pipe, 1 << 16)
-        self.gone = not data
-        self._text += data
-        at = 0
-        while at + _LENGTH <= len(self._text):
-            end = at + _LENGTH + int.from_bytes(self._text[at : at + _LENGTH], "big")
-            if end > len(self._text):
-                break
-            message = msgspec.msgpack.decode(self._text[at + _LENGTH : end], type=dict[str, Any])
-            at = end
-            if "verdict" in message:
-                from mopsus.verdict.wire import unpack_verdict
-
-                self.stats = message["stats"]
-                yield unpack_verdict(message["verdict"])
-            elif "fault" in message:
-                from mopsus.verdict.wire import unpack_fault
-
-                yield unpack_fault(message["fault"])
+        try:
+            messages = [unpack(Judged | Fault | LastWord, body) for body in self.pipe.arrived()]
+            self.gone = self.pipe.gone
+        except BusError:  # it has gone mad, which is no better than if it had been killed
+            messages, self.gone = [], True
+        for message in messages:
+            if isinstance(message, Fault):
+                yield message
+                continue
+            self.stats = message.stats
+            if isinstance(message, LastWord):
+                self.last = message
             else:
-                self.last = LastWord(**message["last"])
-                self.stats = self.last.stats
-        self._text = self._text[at:]
+                yield message.verdict
 
     def wait(self) -> None:
         """Wait until it is gone."""
-        os.close(self.pipe)
+        self.pipe.close()
         os.waitpid(self.pid, 0)
 
 
@@ -130,7 +129,7 @@ def start_sidecars(session: Session, reporting: Reporting, terms: Terms) -> list
         ours, theirs = os.pipe()
         pid = os.fork()
         if pid == 0:
-            for other in (ours, ready, *(each.pipe for each in sidecars)):
+            for other in (ours, ready, *(each.pipe.fileno() for each in sidecars)):
                 os.close(other)
             for row in range(terms.monitors):
                 for end in ends[row] if row != number else ():
@@ -179,7 +178,7 @@ class _Monitoring:
         from mopsus.events.component.outline.watch import Watched
 
         self._terms, self._endings, self._reporting = terms, reporting.endings, reporting
-        self._send: Callable[[Mapping[str, Any]], None] = lambda message: None
+        self._send: Callable[[object], None] = lambda message: None
         self._end_faults: Callable[[], None] = lambda: None
         self._monitors: dict[str, Monitor] = {}
         self._watched: list[Watched] = []
@@ -252,9 +251,7 @@ class _Monitoring:
         self._end(last)
 
     def _report(self, verdict: Verdict) -> None:
-        from mopsus.verdict.wire import pack_verdict
-
-        self._send({"verdict": pack_verdict(verdict), "stats": self._stats()})
+        self._send(Judged(verdict, self._stats()))
 
     def _stats(self) -> dict[str, dict[str, Any]]:
         return {name: asdict(monitor.stats()) for name, monitor in self._monitors.items()}
@@ -264,11 +261,8 @@ class _Monitoring:
             monitor.close()
         self._end_faults()
         last.stats = self._stats()
-        last.endings = [
-            (each.spec, each.property, each.truth, each.count, [dict(binding) for binding in each.examples])
-            for each in self._endings or ()
-        ]
-        self._send({"last": asdict(last)})
+        last.endings = list(self._endings or ())
+        self._send(last)
 
 
 def _is_over(session: Session, collector: Collector) -> bool:
@@ -277,13 +271,11 @@ def _is_over(session: Session, collector: Collector) -> bool:
     return main is not None and not collector.processes and not is_running(main)
 
 
-def _sender(pipe: int) -> Callable[[Mapping[str, Any]], None]:
-    import msgspec
+def _sender(pipe: int) -> Callable[[object], None]:
+    channel = Channel(pipe)
 
-    def send(message: Mapping[str, Any]) -> None:
-        data = msgspec.msgpack.encode(message)
-        left = memoryview(len(data).to_bytes(_LENGTH, "big") + data)
-        while left:
-            left = left[os.write(pipe, left) :]
+    def send(message: object) -> None:
+        if not channel.send(pack(message)):
+            raise BrokenPipeError
 
     return send

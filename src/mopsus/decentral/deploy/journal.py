@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from mopsus.bus import BusError, framed, split_frames
 from mopsus.decentral.errors import DecentralError
 from mopsus.model import UNDECODABLE
 
@@ -81,8 +82,7 @@ class Journal:
         """Keep these, all at once."""
         data = bytearray()
         for record in records:
-            encoded = _encoder.encode(record)
-            data += len(encoded).to_bytes(4, "big") + encoded
+            data += framed(_encoder.encode(record))
         try:
             while data:
                 del data[: os.write(self._file, data)]
@@ -110,10 +110,10 @@ def _read(data: bytes, path: Path) -> tuple[list[Record], int]:
         raise JournalError(f"{path} is no journal", hint="or one of another release of Mopsus")
     records: list[Record] = []
     at = len(MAGIC)
-    while (end := at + 4 + int.from_bytes(data[at : at + 4], "big")) <= len(data) and at < len(data):
-        try:
-            records.append(_decoder.decode(data[at + 4 : end]))
-        except UNDECODABLE as error:
-            raise JournalError(f"{path} is damaged at byte {at}: {error}") from None
-        at = end
+    try:
+        for record, end in split_frames(data, at):
+            records.append(_decoder.decode(record))
+            at = end
+    except (*UNDECODABLE, BusError) as error:
+        raise JournalError(f"{path} is damaged at byte {at}: {error}") from None
     return records, at

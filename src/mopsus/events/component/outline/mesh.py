@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 from mopsus import _core
+from mopsus.bus import Channel
 from mopsus.events.component.identity import OUTSIDE
 from mopsus.events.component.occurrence import Kind, Occurrence
 from mopsus.events.component.outline.choreography import (
@@ -36,8 +37,6 @@ MakeAnalyser: TypeAlias = "Callable[[Pid, Occurrence], Analyser]"
 """Makes the analyser of a component from the fork that made it known."""
 
 _ROOT: Name = (0, 0, 0)
-_LENGTH = 4
-_PIECE = 1 << 16
 _KINDS = tuple(Kind)
 _WORK = ("message", "take", "create")
 """The other messages are only about these: whether all of them have arrived."""
@@ -47,60 +46,35 @@ class Link:
     """One end of a socket between two processes. What cannot be sent yet is kept."""
 
     def __init__(self, end: socket.socket) -> None:
-        end.setblocking(False)
-        self.socket = end
-        self.alive = True
+        self._channel = Channel(end)
         self.sent = 0
         self.received = 0
         """How many messages that make work for somebody."""
-        self._out = bytearray()
-        self._in = bytearray()
+
+    @property
+    def alive(self) -> bool:
+        """Whether there is anybody at the other end, as far as is known."""
+        return not self._channel.gone
+
+    def fileno(self) -> int:
+        return self._channel.fileno()
 
     def put(self, message: tuple[Any, ...]) -> None:
         """Send a message, if there is anybody to take it."""
         if self.alive:
-            data = _core.encode(message)
-            self._out += len(data).to_bytes(_LENGTH, "big") + data
+            self._channel.put(_core.encode(message))
             self.sent += message[0] in _WORK
-            self.flush()
+            self._channel.flush()
 
     def flush(self) -> bool:
         """Send what was kept; is anything left?"""
-        try:
-            while self._out and self.alive:
-                del self._out[: self.socket.send(self._out)]
-        except BlockingIOError:
-            return True
-        except OSError:
-            self._close()
-        return False
+        return not self._channel.flush()
 
     def read(self) -> list[tuple[Any, ...]]:
         """The messages that have come."""
-        try:
-            while self.alive:
-                data = self.socket.recv(_PIECE)
-                if not data:
-                    self._close()
-                self._in += data
-        except BlockingIOError:
-            pass
-        except OSError:
-            self._close()
-        messages, at = [], 0
-        while at + _LENGTH <= len(self._in):
-            end = at + _LENGTH + int.from_bytes(self._in[at : at + _LENGTH], "big")
-            if end > len(self._in):
-                break
-            messages.append(_core.decode(bytes(self._in[at + _LENGTH : end])))
-            at = end
-        del self._in[:at]
+        messages = [_core.decode(body) for body in self._channel.arrived()]
         self.received += sum(message[0] in _WORK for message in messages)
         return messages
-
-    def _close(self) -> None:
-        self.alive = False
-        self._out.clear()
 
 
 class Node:
@@ -192,11 +166,11 @@ class Node:
             for link in self._links:
                 if link is not None and link.alive:
                     waits = selectors.EVENT_WRITE if link.flush() else 0
-                    selector.register(link.socket, selectors.EVENT_READ | waits, link)
+                    selector.register(link, selectors.EVENT_READ | waits)
             if not selector.get_map():
                 return
             for key, _ in selector.select(seconds):
-                for message in cast(Link, key.data).read():
+                for message in cast(Link, key.fileobj).read():
                     self._receive(*message)
         self._work()
 
