@@ -64,6 +64,13 @@ def test_a_length_that_cannot_be_meant_is_refused(read):
     assert found.value.code == "BUS-004"
 
 
+def test_messages_before_damaged_bytes_are_given():
+    frames = Frames()
+    assert frames.feed(framed(b"one") + framed(b"two") + DAMAGED) == [b"one", b"two"]
+    with pytest.raises(BusError, match="damaged"):
+        frames.feed(b"")
+
+
 def test_a_length_is_not_reserved_before_the_bytes_come():
     header = module.MOST.to_bytes(module.HEADER, "big")
     asked = []

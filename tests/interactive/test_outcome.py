@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from mopsus.bus import pack, unpack
 from mopsus.interactive.crash import Crash
 from mopsus.interactive.debugger import Where
 from mopsus.interactive.outcome import INTERRUPTION, Doubt, Outcome, Stop, joined
@@ -27,14 +28,14 @@ VERDICT = Verdict(
 
 def test_an_outcome_survives():
     outcome = Outcome(
-        (VERDICT,), {"Queue": {"events": 17}}, None, Stop("full", "queue.c:12", ("push", "main")), None, ["odd"]
+        (VERDICT,), {"Queue": {"events": 17}}, None, Stop("full", "queue.c:12", ("push", "main")), None, ("odd",)
     )
-    assert Outcome.from_json(outcome.to_json()) == outcome
+    assert unpack(Outcome, pack(outcome)) == outcome
 
 
 def test_an_outcome_without_a_stop_survives():
-    outcome = Outcome(status=-11, error="gdb died", warnings=[], doubts=(Doubt("Queue", "pop", "-O2"),), started=2)
-    assert Outcome.from_json(outcome.to_json()) == outcome
+    outcome = Outcome(status=-11, error="gdb died", doubts=(Doubt("Queue", "pop", "-O2"),), started=2)
+    assert unpack(Outcome, pack(outcome)) == outcome
 
 
 def test_what_no_process_has_seen_is_unseen_whoever_looked_for_it():
@@ -91,4 +92,4 @@ def test_a_child_that_its_parent_ends_is_no_violation(number, severity):
 
 def test_a_setup_survives():
     setup = Setup((Watched("q.prop", "s.scn", None, True),), ("./queue", "-x", "17"), batch=True, record="t.csv")
-    assert Setup.from_json(setup.to_json()) == setup
+    assert unpack(Setup, pack(setup)) == setup

@@ -6,6 +6,7 @@ from interactive.sessions import make, start
 from interactive.toy import STOP, Toy, ToyDebugger
 
 import mopsus
+from mopsus.bus import pack, unpack
 from mopsus.interactive.debugger import DebuggerError, Where
 from mopsus.interactive.outcome import Outcome
 from mopsus.interactive.session import Session
@@ -69,7 +70,7 @@ def test_an_outcome_goes_from_process_to_process():
     session, debugger = start(counting(), TWICE)
     debugger.cont()
     outcome = session.outcome()
-    again = Outcome.from_json(outcome.to_json())
+    again = unpack(Outcome, pack(outcome))
     assert again.verdicts == outcome.verdicts
     assert (again.stop, again.status, again.error) == (outcome.stop, None, None)
 

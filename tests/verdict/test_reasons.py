@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from mopsus.bus import pack, unpack
 from mopsus.model import Event, Parameter, Severity, Spec, Step, Verdict, WitnessEvent
 from mopsus.model.term import Atom, Pid, Reference, String
 from mopsus.model.text import show_value
@@ -17,7 +18,6 @@ from mopsus.report.summary import Summary
 from mopsus.report.terminal import TerminalReporter
 from mopsus.verdict import Groups, explain, plain_text
 from mopsus.verdict.reasons import reasoned_events
-from mopsus.verdict.wire import pack_verdict, unpack_verdict
 
 WORKER = Pid("<0.20.0>")
 SPEC = Spec("jobs", (Parameter("component"),), events=(Event("recv", ("component",), fields=("subject", "message")),))
@@ -126,9 +126,9 @@ def test_steps_survive_the_way_to_another_process():
         **{name: getattr(VERDICT, name) for name in VERDICT.__slots__}
         | {"steps": (Step("[_ ? N]", "recv", data, True, {"N": data[1]}, ("X",), "here", 1.5, 3),)}
     )
-    packed = pack_verdict(verdict)
-    assert unpack_verdict(packed) == verdict
-    assert type(unpack_verdict(packed).steps[0].data[0]) is Pid
+    arrived = unpack(Verdict, pack(verdict))
+    assert arrived == verdict
+    assert type(arrived.steps[0].data[0]) is Pid
 
 
 @pytest.mark.parametrize(

@@ -35,15 +35,15 @@ class _AnyValue:
 
 
 def pack(message: object) -> bytes:
-    """An instance of a dataclass as bytes. Values of monitors that nothing else knows arrive as their `repr`."""
+    """An instance of a dataclass as ASCII. Values of monitors that nothing else knows arrive as their `repr`."""
     return _encode({type(message).__name__: message}).encode("ascii")
 
 
 @overload
-def unpack(kind: type[T], data: bytes) -> T: ...
+def unpack(kind: type[T], data: bytes | str) -> T: ...
 @overload
-def unpack(kind: types.UnionType, data: bytes) -> Any: ...  # noqa: ANN401 - one of its members
-def unpack(kind: Any, data: bytes) -> Any:
+def unpack(kind: types.UnionType, data: bytes | str) -> Any: ...  # noqa: ANN401 - one of its members
+def unpack(kind: Any, data: bytes | str) -> Any:
     """What `pack` was given, if it is of this class, or of one of these: `unpack(Ready | Failed, data)`. `BusError` if
     it is anything else."""
     try:

@@ -57,12 +57,17 @@ class Frames:
         return bool(self._kept)
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Return the messages that end in these bytes. `BusError` at a length that cannot be meant: nothing that comes
-        after it can be relied on, and what came before it is not given."""
+        """Return the messages that end in these bytes. `BusError` at a length that cannot be meant, as soon as the
+        messages before it have been given: nothing after it can be relied on."""
         self._kept += data
         bodies, at = [], 0
-        for body, at in split_frames(self._kept):  # noqa: B007 - the last end is needed
-            bodies.append(body)
+        try:
+            for body, end in split_frames(self._kept):
+                bodies.append(body)
+                at = end
+        except BusError:
+            if not bodies:
+                raise
         del self._kept[:at]
         return bodies
 

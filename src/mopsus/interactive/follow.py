@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 
@@ -51,14 +50,3 @@ class Child:
     """None: it was stopped, or nobody knows."""
     reason: str = ""
     """Why it was stopped."""
-
-
-@dataclass(frozen=True, slots=True)
-class Legacy:
-    """What the session of a child begins with: its program has the past of its parent's."""
-
-    process: int
-    held: Mapping[str, str]
-    """What it was about to do, as `holding.Held` has it."""
-    monitors: Sequence[object] = field(default=())
-    """Of each monitor, what `Watch.bequeath` gave."""

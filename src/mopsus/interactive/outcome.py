@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mopsus.interactive.crash import PROGRAM, was_asked
 from mopsus.interactive.follow import Child
-from mopsus.model import Fault, Severity, Span, Unseen, Verdict
-from mopsus.verdict.wire import pack_verdict, unpack_verdict
+from mopsus.model import Fault, Severity, Unseen, Verdict
 
 INTERRUPTION = "interrupted"
 """The reason of a stop that somebody asked for who does not sit at the prompt."""
@@ -74,47 +72,6 @@ class Outcome:
         if self.stop is not None and self.status is None:
             return self.stop.reason == INTERRUPTION
         return any(each.reason == INTERRUPTION for each in self.children)
-
-    def to_json(self) -> str:
-        return json.dumps(
-            {
-                "verdicts": [pack_verdict(verdict) for verdict in self.verdicts],
-                "stats": {spec: dict(stats) for spec, stats in self.stats.items()},
-                "status": self.status,
-                "stop": self.stop and [self.stop.reason, self.stop.location, list(self.stop.backtrace)],
-                "error": self.error,
-                "warnings": list(self.warnings),
-                "faults": [asdict(fault) for fault in self.faults],
-                "unseen": [asdict(each) for each in self.unseen],
-                "children": [asdict(each) for each in self.children],
-                "doubts": [asdict(each) for each in self.doubts],
-                "started": self.started,
-            },
-            default=repr,  # bytes
-        )
-
-    @classmethod
-    def from_json(cls, text: str) -> Outcome:
-        data = json.loads(text)
-        stop = data["stop"]
-        return cls(
-            tuple(map(unpack_verdict, data["verdicts"])),
-            data["stats"],
-            data["status"],
-            stop and Stop(stop[0], stop[1], tuple(stop[2])),
-            data["error"],
-            data["warnings"],
-            tuple(Fault(**fault) for fault in data.get("faults", ())),
-            tuple(map(_unseen, data.get("unseen", ()))),
-            tuple(Child(**each) for each in data.get("children", ())),
-            tuple(Doubt(**each) for each in data.get("doubts", ())),
-            data.get("started", 0),
-        )
-
-
-def _unseen(data: dict[str, Any]) -> Unseen:
-    span = data.pop("span")
-    return Unseen(**data, span=span and Span(**span))
 
 
 def joined(program: Outcome, children: Mapping[int, Outcome]) -> Outcome:

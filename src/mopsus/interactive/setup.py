@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from mopsus.interactive.follow import Follow
 
@@ -34,7 +33,7 @@ class Setup:
     record: str | None = None
     """Where to write the events, for `mopsus check`."""
     outcome: str | None = None
-    """Where to write what became of it, as JSON."""
+    """Where to write what became of it."""
     allow_code: bool = True
     channel: int | None = None
     """The descriptor of a line to an editor, which takes the place of the prompt."""
@@ -63,12 +62,3 @@ class Setup:
     def has_prompt(self) -> bool:
         """Does the developer sit at a prompt, in a terminal?"""
         return not self.batch and self.channel is None
-
-    def to_json(self) -> str:
-        return json.dumps(asdict(self))
-
-    @classmethod
-    def from_json(cls, text: str) -> Setup:
-        data = json.loads(text)
-        properties = tuple(Watched(**each) for each in data.pop("properties"))
-        return cls(properties, tuple(data.pop("program")), follow=Follow(data.pop("follow")), **data)

@@ -10,9 +10,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
+from mopsus.bus.codec import unpack
 from mopsus.cli.children import unwatched_processes
 from mopsus.model import Diagnostic, Faults, MopsusError, Silence, Spec, Unseen, Verdict
 from mopsus.model.text import short_path
@@ -24,10 +24,9 @@ from mopsus.report.summary import count
 from mopsus.report.terminal import TerminalReporter
 from mopsus.testing.owners import NOBODY
 from mopsus.testing.watch import KEY, Watch
-from mopsus.testing.wire import Seen, unpack
+from mopsus.testing.wire import Caused, Finished, Seen
 from mopsus.verdict import Group, GroupKey, Groups
 from mopsus.verdict.stopped import stopped_early
-from mopsus.verdict.wire import unpack_fault
 
 TESTS_SHOWN = 3
 AFTERWARDS = ", told later"
@@ -108,7 +107,8 @@ class Findings:
     # ---- hooks of pytest ----
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        self._add(report.nodeid, unpack(getattr(report, KEY, ())))
+        if hasattr(report, KEY):
+            self._add(report.nodeid, unpack(Caused, getattr(report, KEY)).seen)
         if report.failed or hasattr(report, "wasxfail"):
             self._failed.add(report.nodeid)
 
@@ -116,7 +116,7 @@ class Findings:
     def pytest_testnodedown(self, node: object) -> None:
         output: Mapping[str, Any] = getattr(node, "workeroutput", None) or {}  # none: the worker crashed
         if KEY in output:
-            self._add_session(output[KEY])
+            self._add_session(unpack(Finished, output[KEY]))
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
@@ -170,22 +170,22 @@ class Findings:
                 group = self.groups.add(verdict, 1 + rest)
             self.causes.setdefault(group.key, Counter())[cause] += each.count
 
-    def _add_session(self, data: Mapping[str, Any]) -> None:
-        self._add(NOBODY, unpack(data["seen"]))
-        for name, counts in data["counts"].items():
+    def _add_session(self, told: Finished) -> None:
+        self._add(NOBODY, told.seen)
+        for name, counts in told.counts.items():
             self._counts.setdefault(name, Counter()).update(counts)
-        for name, counts in data["fallen"].items():
+        for name, counts in told.fallen.items():
             self._fallen.setdefault(name, Counter()).update(counts)
-        for fault in data["faults"]:
-            self._faults.add(unpack_fault(fault))
-        unseen = {(each.spec, each.event): each for each in msgspec.convert(data["unseen"], list[Unseen])}
+        for fault in told.faults:
+            self._faults.add(fault)
+        unseen = {(each.spec, each.event): each for each in told.unseen}
         if self._unseen is not None:  # what one worker could have seen is possible
             before = self._unseen
             unseen = {key: unseen[key] if unseen[key].possible else old for key, old in before.items() if key in unseen}
         self._unseen = unseen
-        self._unwatched += data["unwatched"]
-        self._suppressed += data["suppressed"]
-        self._warnings.update(dict.fromkeys(msgspec.convert(data["warnings"], list[Diagnostic])))
+        self._unwatched += told.unwatched
+        self._suppressed += told.suppressed
+        self._warnings.update(dict.fromkeys(told.warnings))
 
     def _notes(self, group: Group) -> list[str]:
         """Which tests caused a finding, those that did so most often first."""

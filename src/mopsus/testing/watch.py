@@ -12,23 +12,22 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from contextlib import contextmanager
 from dataclasses import replace
 from types import TracebackType
-from typing import Any, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
-import msgspec
 import pytest
 
 from mopsus import _core
+from mopsus.bus.codec import pack
 from mopsus.contracts import Switches
 from mopsus.model import Diagnostic, Fault, Severity, Unseen, Verdict
 from mopsus.testing.expected import Expectations, Point, points_of, running_point
 from mopsus.testing.known import Known
 from mopsus.testing.owners import Owner, Owners, without_numbers
-from mopsus.testing.wire import Seen, pack
+from mopsus.testing.wire import Caused, Finished, Seen
 from mopsus.verdict import Groups, plain_text
-from mopsus.verdict.wire import pack_fault
 
 KEY = "mopsus"
-"""Under which verdicts travel: an attribute of test reports, an entry of what a worker sends at its end."""
+"""Under which verdicts travel, as a text: an attribute of test reports, an entry of what a worker sends at its end."""
 EXPECTED = "The test expects the exception."
 """The remark on a finding that is therefore a note."""
 MOST_RAISED = 1000
@@ -99,12 +98,12 @@ class Watch:
         """Let a test fail if a verdict that it causes is one of those."""
         self._fails = fails
 
-    def end(self) -> dict[str, Any]:
-        """Stop, if that has not been done, and give what belongs to no report, as plain data."""
+    def end(self) -> Finished:
+        """Stop, if that has not been done, and give what belongs to no report."""
         counts: Counts = {}
         fallen: Counts = {}
-        faults: list[dict[str, Any]] = []
-        unseen: list[Unseen] = []
+        faults: tuple[Fault, ...] = ()
+        unseen: tuple[Unseen, ...] = ()
         unwatched = 0
         if self._weaver is not None:
             # What nobody can reach any more has come to its end, whether or not the collector has seen it.
@@ -112,20 +111,20 @@ class Watch:
             self._gather()
             weaver, self._weaver = self._weaver, None
             counts, fallen = weaver.stop(), weaver.fallen
-            faults = [pack_fault(replace(fault, row=None)) for fault in weaver.faults]  # a number of a test is no row
-            unseen, unwatched = weaver.unseen(), weaver.unwatched
+            faults = tuple(replace(fault, row=None) for fault in weaver.faults)  # a number of a test is no row
+            unseen, unwatched = tuple(weaver.unseen()), weaver.unwatched
             self._expectations.stop()
             self._settle()
-        return {
-            "seen": pack(self._take()),
-            "counts": {name: dict(each) for name, each in counts.items()},
-            "fallen": {name: dict(each) for name, each in fallen.items()},
-            "faults": faults,
-            "unseen": [msgspec.to_builtins(each) for each in unseen],
-            "unwatched": unwatched,
-            "suppressed": self._switches.suppressed.total(),
-            "warnings": [msgspec.to_builtins(each) for each in self._switches.warnings()],
-        }
+        return Finished(
+            self._take(),
+            counts,
+            fallen,
+            faults,
+            unseen,
+            unwatched,
+            suppressed=self._switches.suppressed.total(),
+            warnings=tuple(self._switches.warnings()),
+        )
 
     def close(self) -> None:
         """Stop, if that has not been done."""
@@ -169,14 +168,14 @@ class Watch:
         if call.when == "setup" and report.passed:
             return report  # the call is still to come, and may be what fails
         if seen := self._take():
-            setattr(report, KEY, pack(seen))
+            setattr(report, KEY, pack(Caused(seen)).decode())
         return report
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         output = getattr(session.config, "workeroutput", None)
         if output is not None:  # a worker of pytest-xdist
-            output[KEY] = self.end()
+            output[KEY] = pack(self.end()).decode()
 
     # ---- verdicts ----
 
@@ -230,15 +229,15 @@ class Watch:
                 with self._lock:
                     self._keep(without_numbers(kept), self._owners.of_process(kept))
 
-    def _take(self) -> list[Seen]:
+    def _take(self) -> tuple[Seen, ...]:
         self._gather()
         with self._lock:
             groups, self._groups = self._groups, Groups()
             late, self._late = self._late, {}
-        return [
+        return (
             *(Seen(tuple(group.examples), group.count) for group in groups),
             *(Seen(tuple(group.examples), group.count, test) for test, each in late.items() for group in each),
-        ]
+        )
 
     # ---- failures ----
 

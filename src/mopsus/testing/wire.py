@@ -1,16 +1,11 @@
-"""Verdicts as plain data, for the way from a worker of a distributed test run to its controller.
-
-Only what execnet itself can send: numbers, texts, bytes, tuples, lists, dictionaries.
-"""
+"""What a worker of a distributed test run tells its controller."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from mopsus.model import Verdict
-from mopsus.verdict.wire import pack_verdict, unpack_verdict
+from mopsus.model import Diagnostic, Fault, Unseen, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,14 +18,25 @@ class Seen:
     """The test to which it belongs, if it came when that was not running; empty: to none."""
 
 
-def pack(seen: Iterable[Seen]) -> list[dict[str, Any]]:
-    """As plain data. A value of a type of its own arrives as its `repr`."""
-    return [
-        {"count": each.count, "late": each.late, "examples": [pack_verdict(verdict) for verdict in each.examples]}
-        for each in seen
-    ]
+@dataclass(frozen=True, slots=True)
+class Caused:
+    """What goes with the report of a test."""
+
+    seen: tuple[Seen, ...]
 
 
-def unpack(data: Iterable[Mapping[str, Any]]) -> list[Seen]:
-    """What `pack` was given."""
-    return [Seen(tuple(map(unpack_verdict, each["examples"])), each["count"], each["late"]) for each in data]
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """What belongs to no report."""
+
+    seen: tuple[Seen, ...] = ()
+    counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """By spec, what was counted."""
+    fallen: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """By spec, how many slices each event took to where nothing can be reported."""
+    faults: tuple[Fault, ...] = ()
+    unseen: tuple[Unseen, ...] = ()
+    unwatched: int = 0
+    """How many Python processes were started that nobody watched."""
+    suppressed: int = 0
+    warnings: tuple[Diagnostic, ...] = ()

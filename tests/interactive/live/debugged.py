@@ -15,13 +15,15 @@ from typing import IO
 from ending import end_all
 from interactive.live.standin import PATIENCE_S, StandIn
 
+from mopsus.bus import pack
 from mopsus.interactive.setup import Setup
 
 _RUN = """
 import sys
 from mopsus.interactive.backends import choose
+from mopsus.bus import unpack
 from mopsus.interactive.setup import Setup
-setup = Setup.from_json(open(sys.argv[1]).read())
+setup = unpack(Setup, open(sys.argv[1], "rb").read())
 choose(setup, None).run(setup)
 """
 
@@ -56,7 +58,7 @@ class Debugged:
 def debugging(setup: Setup) -> Iterator[Debugged]:
     """Run it; its view is shown at the start if the set-up says so."""
     with _folder() as folder, closing(StandIn(folder)) as view:
-        (folder / "setup.json").write_text(replace(setup, python=view.python).to_json())
+        (folder / "setup.json").write_bytes(pack(replace(setup, python=view.python)))
         words = [sys.executable, "-c", _RUN, str(folder / "setup.json")]
         with _running(words, folder / "said", os.environ) as process:
             yield Debugged(view, process, folder / "said")

@@ -16,6 +16,8 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from mopsus.bus.codec import pack, unpack
+from mopsus.bus.messages import BusError
 from mopsus.interactive.backends import choose
 from mopsus.interactive.dap.channel import Channel, Message
 from mopsus.interactive.dap.console import LAST_WORDS_S, Console
@@ -133,7 +135,7 @@ class Debuggee:
     def _spawn(self, order: Path, target: Path) -> subprocess.Popen[bytes]:
         streams = self._console.open()
         try:
-            order.write_text(replace(self._launch.setup, channel=self._theirs.fileno()).to_json())
+            order.write_bytes(pack(replace(self._launch.setup, channel=self._theirs.fileno())))
             environment = {**os.environ, **self._console.environment, **self._launch.environment}
             return subprocess.Popen(
                 [sys.executable, "-P", "-c", _START, str(order), str(target), self._launch.debugger or ""],
@@ -153,21 +155,21 @@ class Debuggee:
         self._theirs.close()  # so that its end is seen
         process.wait()
         try:
-            return Outcome.from_json(target.read_text())
-        except (OSError, ValueError):
+            return unpack(Outcome, target.read_bytes())
+        except (OSError, BusError):
             return Outcome(error="the debugger ended without a word of what became of the program")
 
 
 def main() -> None:
     """What the process does: debug what a file says, and write to another one what became of it."""
     order, target, debugger = sys.argv[1:]
-    setup = Setup.from_json(Path(order).read_text())
+    setup = unpack(Setup, Path(order).read_bytes())
     try:
         outcome = choose(setup, debugger or None).run(setup)
     except MopsusError as error:
         outcome = Outcome(error=told(error))
     with suppress(OSError):  # nobody wants to know if the program was let go
-        Path(target).write_text(outcome.to_json())
+        Path(target).write_bytes(pack(outcome))
 
 
 def told(error: MopsusError) -> str:

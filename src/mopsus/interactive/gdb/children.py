@@ -9,17 +9,16 @@ A process that borrows its parent's memory, by `vfork`, is about to become anoth
 
 from __future__ import annotations
 
-import json
 import re
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import gdb
 
-from mopsus.interactive.follow import Follow, Legacy
+from mopsus.bus.codec import pack
+from mopsus.interactive.follow import Follow
 from mopsus.interactive.gdb.catch import catchpoint
-from mopsus.interactive.gdb.holding import HANDED_OVER, HELD, hold, look
+from mopsus.interactive.gdb.holding import HANDED_OVER, HELD, Legacy, hold, look
 
 if TYPE_CHECKING:
     from mopsus.interactive.session import Session
@@ -67,8 +66,8 @@ class Children:
 
     def _hand_over(self, child: int, folder: Path) -> None:
         held = look(child)
-        legacy = Legacy(child, asdict(held), self._session.bequeath())
+        legacy = Legacy(child, held, self._session.bequeath())
         unfinished = folder / f"{child}{HELD}"
-        unfinished.write_text(json.dumps(asdict(legacy)))
+        unfinished.write_bytes(pack(legacy))
         hold(child, held)
         unfinished.rename(folder / f"{child}{HANDED_OVER}")

@@ -6,7 +6,6 @@ until it is let go because there are too many of them.
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import time
@@ -15,9 +14,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from mopsus.bus.codec import pack, unpack
+from mopsus.bus.messages import BusError
 from mopsus.interactive.debugger import DebuggerError
 from mopsus.interactive.follow import Escaped
-from mopsus.interactive.gdb.holding import GROUP, HANDED_OVER, HELD, Held, end, let_go, may_trace
+from mopsus.interactive.gdb.holding import GROUP, HANDED_OVER, HELD, Held, Legacy, end, let_go, may_trace
 from mopsus.interactive.outcome import INTERRUPTION, Outcome, Stop, joined
 from mopsus.interactive.setup import Setup
 from mopsus.model import Unseen
@@ -69,7 +70,7 @@ class _Family:
                         self._end_others()
                 self._take_children()  # also those of a process that has just ended
         for cut_short in self._handed_over(HELD):
-            with suppress(ValueError):  # it says nothing yet, so nothing has been done
+            with suppress(BusError):  # it says nothing yet, so nothing has been done
                 end(*_held(cut_short))
         for left in self._handed_over(GROUP):
             with suppress(OSError):
@@ -108,7 +109,7 @@ class _Family:
 
     def _was_stopped(self) -> bool:
         path = Path(self.setup.outcome or "")
-        return path.exists() and Outcome.from_json(path.read_text()).status is None
+        return path.exists() and unpack(Outcome, path.read_bytes()).status is None
 
     def _end_others(self) -> None:
         """The program was stopped for good, and its children shall not go on for ever without it."""
@@ -122,7 +123,7 @@ class _Family:
         found = {}
         for member in self.members.values():
             if member.outcome.exists():
-                found[member.child] = Outcome.from_json(member.outcome.read_text())
+                found[member.child] = unpack(Outcome, member.outcome.read_bytes())
             elif STOPPING.is_set() or self.stopped:  # before GDB had it
                 found[member.child] = Outcome(stop=Stop(INTERRUPTION, None))
                 end(*_held(member.legacy))
@@ -135,8 +136,8 @@ class _Family:
 
 def _held(legacy: Path) -> tuple[int, Held]:
     """A child that was handed over."""
-    known = json.loads(legacy.read_text())
-    return known["process"], Held(**known["held"])
+    known = unpack(Legacy, legacy.read_bytes())
+    return known.process, known.held
 
 
 def run_family(setup: Setup, folder: Path, start: Start) -> str:
@@ -151,14 +152,14 @@ def run_family(setup: Setup, folder: Path, start: Start) -> str:
     children = family.outcomes()
     outcome = Path(setup.outcome or "")
     if outcome.exists():
-        whole = joined(Outcome.from_json(outcome.read_text()), children)
+        whole = joined(unpack(Outcome, outcome.read_bytes()), children)
         failed = Escaped(children=sum(each.error is not None for each in children.values())).said()
         left = Escaped(children=family.left).said()
         hint = f"{MOST} children are watched at a time"
         unseen = [Unseen(spec, possible=False, elsewhere=failed) for spec in whole.stats if failed]
         unseen += [Unseen(spec, elsewhere=left, hint=hint) for spec in whole.stats if left]
         whole = replace(whole, unseen=(*whole.unseen, *unseen))
-        outcome.write_text(whole.to_json())
+        outcome.write_bytes(pack(whole))
     return words_of(log)
 
 

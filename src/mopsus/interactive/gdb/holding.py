@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from mopsus.interactive.gdb import ptrace
 from mopsus.interactive.gdb.memory import Memory
@@ -40,6 +41,16 @@ class Held:
     def state(self) -> ptrace.ThreadState:
         read = bytes.fromhex
         return ptrace.ThreadState(read(self.general), read(self.extended), read(self.blocked), 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Legacy:
+    """What the session of a child begins with: its program has the past of its parent's."""
+
+    process: int
+    held: Held
+    monitors: Sequence[Any] = ()
+    """Of each monitor, what `Watch.bequeath` gave."""
 
 
 def may_trace() -> bool:

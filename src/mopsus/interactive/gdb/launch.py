@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import shutil
 import signal
@@ -15,10 +14,12 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from mopsus.bus.codec import pack, unpack
 from mopsus.interactive.backends import Backend, find_program, is_compiled
 from mopsus.interactive.debugger import DebuggerError, GoneError
 from mopsus.interactive.follow import Follow
 from mopsus.interactive.gdb.family import ending, run_family, take, words_of
+from mopsus.interactive.gdb.order import GdbOrder
 from mopsus.interactive.outcome import INTERRUPTION, Outcome, Stop
 from mopsus.interactive.setup import Setup
 from mopsus.stopping import STOPPING
@@ -48,7 +49,7 @@ def run(setup: Setup) -> Outcome:
         if not outcome.exists():
             hint = f"its last words: {said}" if said else "try `gdb -batch -ex 'python print(1)'`"
             raise GoneError("GDB ended without a word of what became of the program", hint=hint)
-        return Outcome.from_json(outcome.read_text())
+        return unpack(Outcome, outcome.read_bytes())
 
 
 def _run_prompt(gdb: str, setup: Setup, folder: Path) -> str:
@@ -116,7 +117,7 @@ def _passing_on(process: int) -> Iterator[None]:
 
 def _command(gdb: str, setup: Setup, folder: Path, streams: tuple[int, ...]) -> list[str]:
     order = folder / "order.json"
-    order.write_text(json.dumps({"setup": setup.to_json(), "streams": streams, "starter": os.getpid()}))
+    order.write_bytes(pack(GdbOrder(setup, streams, os.getpid())))
     quiet = [] if setup.has_prompt else ["-nx", "-batch"]
     return [gdb, "-q", *quiet, "-iex", f"python mopsus_order = {str(order)!r}", "-x", str(START)]
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import gdb
 
+from mopsus.bus.codec import pack, unpack
 from mopsus.interactive.dap.channel import Channel
 from mopsus.interactive.dap.gdb.sitting import console, run_editor
 from mopsus.interactive.follow import Follow
@@ -20,7 +20,8 @@ from mopsus.interactive.gdb.adapter import GdbDebugger
 from mopsus.interactive.gdb.batch import run_batch
 from mopsus.interactive.gdb.children import Children
 from mopsus.interactive.gdb.course import Course
-from mopsus.interactive.gdb.holding import Held, is_there, release
+from mopsus.interactive.gdb.holding import Legacy, is_there, release
+from mopsus.interactive.gdb.order import GdbOrder
 from mopsus.interactive.gdb.prefix import NAMES, MonitorCommands
 from mopsus.interactive.gdb.signals import Listener
 from mopsus.interactive.gdb.viewing import Viewing
@@ -32,11 +33,12 @@ from mopsus.interactive.starter import end_with
 from mopsus.model import MopsusError
 
 
-def begin(order: Mapping[str, Any] | None) -> None:
-    """Have the commands for monitors; if `mopsus debug` gave an order, do it."""
+def begin(file: str | None) -> None:
+    """Have the commands for monitors; if `mopsus debug` gave an order in a file, do it."""
+    order = unpack(GdbOrder, Path(file).read_bytes()) if file is not None else None
     if order is not None:
-        end_with(order["starter"])
-    setup = Setup.from_json(order["setup"]) if order is not None else Setup(())
+        end_with(order.starter)
+    setup = order.setup if order is not None else Setup(())
     debugger = GdbDebugger(hooks=setup.hooks and setup.follow is Follow.PARENT)
     session = Session(debugger, history=setup.history, allow_code=setup.allow_code, record=setup.record)
     debugger.driver, debugger.tell, debugger.warn = session, session.tell, session.warn
@@ -45,7 +47,7 @@ def begin(order: Mapping[str, Any] | None) -> None:
     Viewing(session, course, has_prompt=setup.has_prompt)
     for name in NAMES:
         MonitorCommands(name, session, course)
-    streams = order["streams"] if order is not None else ()
+    streams = order.streams if order is not None else ()
     channel = Channel.of_descriptor(setup.channel) if setup.channel is not None else None
     speech: IO[str] | None = None
     if channel is not None:
@@ -116,9 +118,9 @@ def _load(setup: Setup, streams: Sequence[int]) -> None:
 
 def _take_over(session: Session, setup: Setup) -> None:
     """Begin with what the parent's session knew. The child waits since before it did anything."""
-    legacy = json.loads(Path(setup.legacy or "").read_text())
-    session.inherit(legacy["monitors"])
-    release(legacy["process"], Held(**legacy["held"]))
+    legacy = unpack(Legacy, Path(setup.legacy or "").read_bytes())
+    session.inherit(legacy.monitors)
+    release(legacy.process, legacy.held)
     gdb.execute("maintenance flush register-cache", to_string=True)
     gdb.execute("maintenance flush dcache", to_string=True)
 
@@ -161,4 +163,4 @@ def _replace_execute(debugger: GdbDebugger, stream: IO[str] | None) -> None:
 
 def _write(setup: Setup, outcome: Outcome) -> None:
     if setup.outcome is not None:
-        Path(setup.outcome).write_text(outcome.to_json())
+        Path(setup.outcome).write_bytes(pack(outcome))

@@ -17,17 +17,16 @@ _ROOT = Path(__file__).resolve().parents[3]
 
 def start(order: str | None) -> None:
     """Have the commands; with an order of `mopsus.interactive.gdb.launch`, do what it asks for."""
-    found = json.loads(Path(order).read_text()) if order is not None else None
     if str(_ROOT) not in sys.path:
         sys.path.append(str(_ROOT))
     try:
         import mopsus._core  # noqa: F401 - whether it can be loaded is the question
     except ImportError as error:
-        _complain(_why_not(error), found)
+        _complain(_why_not(error), order)
         return
     from mopsus.interactive.gdb.process import begin
 
-    begin(found)
+    begin(order)
 
 
 def _why_not(error: ImportError) -> str:
@@ -39,19 +38,12 @@ def _why_not(error: ImportError) -> str:
     )
 
 
-def _complain(message: str, found: dict[str, str] | None) -> None:
+def _complain(message: str, order: str | None) -> None:
+    """Say it, also as the outcome of the session. The package, which has the codec, cannot be loaded."""
     gdb.write(f"{message}\n", gdb.STDERR)
-    target = found and json.loads(found["setup"])["outcome"]
-    if target:
-        nothing: dict[str, object] = {
-            "verdicts": [],
-            "stats": {},
-            "status": None,
-            "stop": None,
-            "error": message,
-            "warnings": [],
-        }
-        Path(target).write_text(json.dumps(nothing))
+    if order is not None:
+        target = json.loads(Path(order).read_text())["GdbOrder"]["setup"]["outcome"]
+        Path(target).write_text(json.dumps({"Outcome": {"error": message}}))
 
 
 start(globals().pop("mopsus_order", None))

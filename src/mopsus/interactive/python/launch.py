@@ -19,6 +19,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from mopsus.bus.codec import pack, unpack
 from mopsus.interactive.backends import Backend, is_python
 from mopsus.interactive.crash import is_crash
 from mopsus.interactive.debugger import DebuggerError
@@ -48,7 +49,7 @@ def run(setup: Setup) -> Outcome:
     with tempfile.TemporaryDirectory(prefix="mopsus-debug-") as folder:
         file = Path(folder, "setup.json")
         inside = Path(folder, "outcome.json")
-        file.write_text(replace(setup, outcome=str(inside)).to_json())
+        file.write_bytes(pack(replace(setup, outcome=str(inside))))
         ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         interrupts = nullcontext() if setup.batch else _leaving_interrupts()
         try:
@@ -60,7 +61,7 @@ def run(setup: Setup) -> Outcome:
         finally:
             _end_copies(folder)
         if inside.exists():
-            outcome = Outcome.from_json(inside.read_text())
+            outcome = unpack(Outcome, inside.read_bytes())
         elif STOPPING.is_set():
             outcome = Outcome()
         else:

@@ -11,12 +11,13 @@ from pathlib import Path
 from types import CodeType, TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from mopsus.bus.codec import pack, unpack
 from mopsus.events.weave.launch import Program, launch
 from mopsus.interactive.debugger import Read
 from mopsus.interactive.outcome import Stop
 from mopsus.interactive.prepare import prepare
+from mopsus.interactive.python import carry
 from mopsus.interactive.python.adapter import PythonDebugger
-from mopsus.interactive.python.carry import pack, unpack
 from mopsus.interactive.python.deaths import expect_death
 from mopsus.interactive.python.escapes import Escapes
 from mopsus.interactive.python.prompt import Prompt, flush
@@ -33,7 +34,7 @@ FAILED = 2
 
 def main() -> int:
     """Debug what the file that is the only argument says; the status to end with."""
-    setup = Setup.from_json(Path(sys.argv[1]).read_text())
+    setup = unpack(Setup, Path(sys.argv[1]).read_bytes())
     run = Run(setup)
     try:
         status = run.run()
@@ -150,10 +151,10 @@ class Run:
         self._session.command(line)
 
     def pack(self, saved: object, asking: bool, extra: object) -> bytes:
-        return pack(self._session, saved, asking, extra)
+        return carry.pack(self._session, saved, asking, extra)
 
     def unpack(self, message: bytes) -> tuple[bool, Any]:
-        asking, extra = unpack(self._session, message)
+        asking, extra = carry.unpack(self._session, message)
         self._viewing.be_program()
         return asking, extra
 
@@ -193,7 +194,7 @@ class Run:
                 outcome = replace(outcome, status=0)
             if error is not None:
                 outcome = replace(outcome, error=error)
-            Path(self._setup.outcome).write_text(outcome.to_json())
+            Path(self._setup.outcome).write_bytes(pack(outcome))
 
     def _exit_at_once(self, status: int) -> NoReturn:
         """In the place of `os._exit`: a program may end itself without going through its end."""

@@ -11,13 +11,13 @@ import gdb
 order = json.loads(Path(hooked_order).read_text())  # noqa: F821 (GDB's Python has one namespace)
 sys.path.insert(0, order["root"])
 
+from mopsus.bus import pack  # noqa: E402
 from mopsus.interactive.gdb.adapter import GdbDebugger  # noqa: E402
 from mopsus.interactive.gdb.course import Course, is_alive  # noqa: E402
 from mopsus.interactive.gdb.prefix import MonitorCommands  # noqa: E402
 from mopsus.interactive.prepare import load_property  # noqa: E402
 from mopsus.interactive.session import Session  # noqa: E402
 from mopsus.model import Place  # noqa: E402
-from mopsus.verdict.wire import pack_verdict  # noqa: E402
 
 
 class Counted(Session):
@@ -101,7 +101,7 @@ def run(case):
         "stops": stops,
         "said": list(said),
         "slices": slices,
-        "verdicts": [pack_verdict(each) for each in session.verdicts],
+        "verdicts": [json.loads(pack(each)) for each in session.verdicts],
         "status": outcome.status,
         "warnings": [*session.warnings, *(each.text for each in session.sight.doubts)],
         "looked_for": looked_for,

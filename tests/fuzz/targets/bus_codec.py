@@ -1,4 +1,4 @@
-"""Verdicts as plain data: any of them, packed, sent as MessagePack or JSON and unpacked, is the same."""
+"""Messages between processes: any verdict arrives as it was, and of damaged bytes nothing is made but what fits."""
 
 from __future__ import annotations
 
@@ -6,31 +6,79 @@ import json
 import math
 from typing import Any
 
-import msgspec
 from fuzz.choices import Choices
+from fuzz.errors import check_error
 
-from mopsus.interactive.outcome import Outcome
-from mopsus.model import Fault, ObjectRef, Severity, Step, Verdict, WitnessEvent
+from mopsus.bus import BusError, pack, unpack
+from mopsus.cli.children import Counted
+from mopsus.cli.sidecar import Judged, LastWord
+from mopsus.interactive.follow import Child
+from mopsus.interactive.gdb.holding import Held, Legacy
+from mopsus.interactive.gdb.order import GdbOrder
+from mopsus.interactive.outcome import Doubt, Outcome, Stop
+from mopsus.interactive.setup import Setup, Watched
+from mopsus.model import Diagnostic, Fault, ObjectRef, Severity, Span, Step, Unseen, Verdict, WitnessEvent
 from mopsus.model.term import Atom, Pid, Reference, String
 from mopsus.model.value import Address
 from mopsus.report.json import json_verdict
-from mopsus.verdict.wire import pack_fault, pack_verdict, unpack_fault, unpack_verdict
+from mopsus.testing.wire import Caused, Finished, Seen
+from mopsus.verdict import Ending
 
 TEXTS = ("", "a", "é", "x\0", "\u2028", "<0.1.0>", "0x10", "nan", "-")
 NUMBERS = (0, 1, -1, 2**30, 2**31, -(2**31), 2**63, 2**64, -(10**25), True, False, 0.5, -0.0, 1e300, math.inf, None)
 
 
+FAULT = Fault("Files", "condition of event open", "files.mop:3", "KeyError", count=2)
+UNSEEN = Unseen("Files", "open", span=Span("files.mop", 1, 2, 3, 4))
+SETUP = Setup((Watched("q.prop", "s.scn", quiet=True),), ("./queue", "-x"), process=3, outcome="o")
+
+
 def one(data: bytes) -> None:
     choices = Choices(data)
+    if choices.flag():
+        read(choices.pick(KINDS), choices.rest())
+        return
     verdict = made(choices)
-    packed = pack_verdict(verdict)
-    sent = msgspec.msgpack.decode(msgspec.msgpack.encode(packed), type=dict[str, Any])
-    assert repr(unpack_verdict(sent)) == repr(unpack_verdict(packed)) == repr(verdict)
+    assert repr(unpack(Verdict, pack(verdict))) == repr(verdict)
     json.dumps(json_verdict(verdict), allow_nan=False)
-    fault = Fault(*(choices.pick(TEXTS) for _ in range(4)))
-    assert unpack_fault(msgspec.msgpack.decode(msgspec.msgpack.encode(pack_fault(fault)))) == fault
-    outcome = Outcome(verdicts=(verdict,), faults=(fault,), status=3)
-    Outcome.from_json(outcome.to_json())
+    message = choices.pick(messages(verdict))
+    arrived = unpack(type(message), pack(message))
+    assert repr(arrived) == repr(message)
+    read(type(message), json.dumps(choices.damaged(json.loads(pack(message)))).encode())
+
+
+def read(kind: type, data: bytes) -> None:
+    try:
+        found = unpack(kind, data)
+    except BusError as error:
+        check_error(error)
+        return
+    assert type(found) is kind
+    assert repr(unpack(kind, pack(found))) == repr(found)
+
+
+def messages(verdict: Verdict) -> list[object]:
+    """One of each class that travels."""
+    stats = {"Files": {"events": 3, "seen": {"open": 3}}}
+    seen = Seen((verdict,), 3, "late")
+    return [
+        FAULT,
+        Counted(3, {"Files": {"open": 3}}),
+        Judged(verdict, stats),
+        LastWord(stats, 1, ["<0.1.0>"], 1, [("<0.1.0>", 2, "why")], 1, endings=[Ending("a", "b", None, 2, [{"i": 1}])]),
+        SETUP,
+        GdbOrder(SETUP, (7, 8), 3),
+        Legacy(3, Held("00", "01", "02", "03"), ({"monitor": "x"}, None)),
+        Outcome(
+            *((verdict,), stats, 3, Stop("why", None, ("main",)), "error", ("odd",), (FAULT,), (UNSEEN,)),
+            *((Child(3, None, "why"),), (Doubt("a", "b", "why"),), 1),
+        ),
+        Caused((seen,)),
+        Finished((seen,), {"Files": {"events": 3}}, {}, (FAULT,), (UNSEEN,), 1, 2, (Diagnostic("A-001", "odd"),)),
+    ]
+
+
+KINDS = [Verdict, *(type(each) for each in messages(Verdict("", "", "", None, False, {}, None, None, ())))]
 
 
 def made(choices: Choices) -> Verdict:
