@@ -10,22 +10,22 @@ from contextlib import contextmanager
 
 from ending import end_kindly
 
-from mopsus.interactive.live.wire import Ready, Request, Wish, read_from_view, write_line
+from mopsus.bus import Channel, pack, unpack
+from mopsus.interactive.live.wire import Failed, Ready, Request, Wish
 
 
 class FakeDebugger:
     """One end of the socket."""
 
     def __init__(self, line):
-        self.line = line
-        self._lines = line.makefile("rb")
+        self._channel = Channel(line)
 
     def tell(self, message):
-        self.line.sendall(write_line(message))
+        self._channel.send(pack(message))
 
     def hear(self):
         """The next thing that the view says."""
-        return read_from_view(self._lines.readline())
+        return unpack(Ready | Failed | Request, self._channel.receive())
 
     def asked(self):
         """The next thing that somebody asks for by a button: all but looks, which come by themselves."""
@@ -34,8 +34,7 @@ class FakeDebugger:
         return message
 
     def end(self):
-        self._lines.close()
-        self.line.close()
+        self._channel.close()
 
 
 @contextmanager

@@ -13,6 +13,7 @@ import socket
 import stat
 import threading
 import time
+from typing import Self
 
 from mopsus.bus.frames import PIECE, Frames, framed, read_frame
 from mopsus.bus.messages import BusError
@@ -33,17 +34,17 @@ class Channel:
         self._frames = Frames()
         self._out = bytearray()
         self.gone = False
-        """Whether the other end has gone, as far as this one has noticed."""
+        """Whether an end has gone, as far as this one has noticed, or what came is damaged."""
 
     @classmethod
-    def of_descriptor(cls, descriptor: int) -> Channel:
+    def of_descriptor(cls, descriptor: int) -> Self:
         """The end that was handed down to this process, and is not for programs that it starts."""
         os.set_inheritable(descriptor, False)
         is_socket = stat.S_ISSOCK(os.fstat(descriptor).st_mode)
         return cls(socket.socket(fileno=descriptor) if is_socket else descriptor)
 
     @classmethod
-    def pair(cls) -> tuple[Channel, Channel]:
+    def pair(cls) -> tuple[Self, Self]:
         """Both ends of a new line that goes both ways."""
         ours, theirs = socket.socketpair()
         return cls(ours), cls(theirs)
@@ -124,6 +125,7 @@ class Channel:
 
     def close(self) -> None:
         """Leave the line to other processes that have this end, if there are any."""
+        self.gone = True
         if isinstance(self._line, int):
             os.close(self._line)
         else:
@@ -131,6 +133,7 @@ class Channel:
 
     def shut(self) -> None:
         """The other end learns that we are gone, and so does a thread of ours that receives."""
+        self.gone = True
         if isinstance(self._line, int):
             return  # a pipe has no more than its descriptors
         try:

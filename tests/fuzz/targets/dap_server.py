@@ -147,10 +147,10 @@ class Line:
     def __init__(self) -> None:
         self.sent: list[dict[str, Any]] = []
 
-    def send(self, message: dict[str, Any]) -> None:
+    def tell(self, message: dict[str, Any]) -> None:
         self.sent.append(message)
 
-    def receive(self) -> None:
+    def hear(self) -> None:
         return None
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mopsus.interactive.dap.arguments import Arguments, RequestError
-from mopsus.interactive.dap.channel import Channel
+from mopsus.interactive.dap.channel import EditorLine
 from mopsus.interactive.dap.conditions import LogMessage, hits
 from mopsus.interactive.dap.memory import read_memory
 from mopsus.interactive.dap.shapes import wanted_points
@@ -39,13 +39,22 @@ def test_what_is_written_is_read(messages):
 
 @given(MESSAGES)
 def test_a_channel_keeps_messages_apart(messages):
-    ours, theirs = Channel.pair()
+    ours, theirs = EditorLine.pair()
     for message in messages:
-        ours.send(message)
-    assert [theirs.receive() for _ in messages] == messages
+        ours.tell(message)
+    assert [theirs.hear() for _ in messages] == messages
     ours.close()
-    assert theirs.receive() is None
-    theirs.send({"nobody": "hears it"})
+    assert theirs.hear() is None
+    theirs.tell({"nobody": "hears it"})
+    theirs.close()
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"{", b"\xff", b"[" * 100_000])
+def test_what_cannot_be_read_ends_the_line(body):
+    ours, theirs = EditorLine.pair()
+    ours.send(body)
+    assert theirs.hear() is None
+    ours.close()
     theirs.close()
 
 

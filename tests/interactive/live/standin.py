@@ -6,19 +6,10 @@ import socket
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import BinaryIO
 
+from mopsus.bus import Channel, pack, unpack
 from mopsus.interactive.live.picture import Course, Picture
-from mopsus.interactive.live.wire import (
-    FromDebugger,
-    FromView,
-    Ready,
-    Refused,
-    Request,
-    Wish,
-    read_from_debugger,
-    write_line,
-)
+from mopsus.interactive.live.wire import FromDebugger, FromView, Ready, Refused, Request, Wish
 
 ADDRESS = "http://127.0.0.1:1/?token=none"
 PATIENCE_S = 120.0
@@ -52,30 +43,30 @@ class StandIn:
         script.chmod(0o755)
         self.python = str(script)
         self.pictures: list[Picture] = []
-        self._line: socket.socket | None = None
-        self._file: BinaryIO
+        self._line: Channel | None = None
 
     def start(self, first: FromView | None = None) -> None:
         """The debugger has started it; this is what it answers, if not that it is ready."""
         self.close_line()
-        self._line = self._door.accept()[0]
-        self._line.settimeout(PATIENCE_S)
-        self._file = self._line.makefile("rb")
+        line = self._door.accept()[0]
+        line.settimeout(PATIENCE_S)
+        self._line = Channel(line)
         self.say(first or Ready(ADDRESS))
 
     def say(self, message: FromView) -> None:
         assert self._line is not None
-        self._line.sendall(write_line(message))
+        self._line.send(pack(message))
 
     def ask(self, wish: Wish, number: int | None = None) -> None:
         self.say(Request(wish, number))
 
     def hear(self) -> FromDebugger | None:
         """The next message; None: the debugger is gone."""
-        line = self._file.readline()
-        if not line:
+        assert self._line is not None
+        body = self._line.receive()
+        if body is None:
             return None
-        message = read_from_debugger(line)
+        message: FromDebugger = unpack(Picture | Refused, body)
         if isinstance(message, Picture):
             self.pictures.append(message)
         return message
@@ -108,11 +99,10 @@ class StandIn:
     def end(self) -> None:
         """The view dies."""
         assert self._line is not None
-        self._line.shutdown(socket.SHUT_RDWR)
+        self._line.shut()
 
     def close_line(self) -> None:
         if self._line is not None:
-            self._file.close()
             self._line.close()
 
     def close(self) -> None:

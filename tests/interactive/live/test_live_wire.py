@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mopsus.bus import Frames, framed, pack, unpack
 from mopsus.interactive.live import view as live_view
 from mopsus.interactive.live.picture import (
     Automaton,
@@ -32,9 +33,6 @@ from mopsus.interactive.live.wire import (
     Refused,
     Request,
     Wish,
-    read_from_debugger,
-    read_from_view,
-    write_line,
 )
 from mopsus.model.drawing import Edge
 
@@ -77,20 +75,19 @@ pictures = st.builds(
 @settings(max_examples=25)
 @given(picture=pictures)
 def test_pictures_arrive_as_they_were(picture):
-    line = write_line(picture)
-    assert line.count(b"\n") == 1
-    assert read_from_debugger(line) == picture
+    assert unpack(Picture | Refused, pack(picture)) == picture
 
 
 @pytest.mark.parametrize(
     "message", [Ready("http://x"), Failed("no\nway"), Request(Wish.RESTORE, 3), Request(Wish.LOOK)]
 )
 def test_what_a_view_says_arrives(message):
-    assert read_from_view(write_line(message)) == message
+    assert unpack(Ready | Failed | Request, pack(message)) == message
 
 
 def test_a_refusal_arrives():
-    assert read_from_debugger(write_line(Refused(Wish.CHECKPOINT, "threads"))) == Refused(Wish.CHECKPOINT, "threads")
+    refused = Refused(Wish.CHECKPOINT, "threads")
+    assert unpack(Picture | Refused, pack(refused)) == refused
 
 
 def picture_of(serial: int, size: int) -> Picture:
@@ -122,7 +119,7 @@ def test_a_view_that_does_not_read_misses_pictures_and_never_parts_of_one(line):
     received = all_of(theirs)
     view.send(picture_of(1000, 1), surely=True)  # and the rest of what was begun
     received += all_of(theirs)
-    serials = [read_from_debugger(each).serial for each in received.splitlines()]
+    serials = [unpack(Picture, each).serial for each in Frames().feed(received)]
     assert serials == sorted(serials)
     assert 1 < len(serials) < 1000
     assert serials[-1] == 1000
@@ -138,9 +135,10 @@ def test_a_view_that_does_not_even_take_the_picture_of_a_stop_is_given_up(line, 
 
 def test_a_view_that_is_gone_is_noticed_by_whoever_sends_or_reads(line):
     view, theirs = line
-    theirs.sendall(write_line(Request(Wish.LOOK)) + write_line(Request(Wish.RESTORE, 2))[:5])
+    restore = framed(pack(Request(Wish.RESTORE, 2)))
+    theirs.sendall(framed(pack(Request(Wish.LOOK))) + restore[:5])
     assert view.requests() == [Request(Wish.LOOK)]
-    theirs.sendall(write_line(Request(Wish.RESTORE, 2))[5:])
+    theirs.sendall(restore[5:])
     assert view.requests() == [Request(Wish.RESTORE, 2)]
     assert not view.gone
     theirs.close()
@@ -154,3 +152,12 @@ def test_a_view_that_cannot_be_started_says_why(tmp_path):
     python.chmod(0o755)
     with pytest.raises(live_view.ViewError, match="did not start: no module named so"):
         View.start(str(python))
+
+
+@pytest.mark.parametrize("said", [b"\xff" * 9, framed(b"{}"), framed(pack(Refused(Wish.LOOK, "no")))])
+def test_a_view_that_says_what_cannot_be_read_is_given_up(line, said):
+    view, theirs = line
+    theirs.sendall(said)
+    assert view.requests() == []
+    assert view.gone
+    assert theirs.recv(1) == b""

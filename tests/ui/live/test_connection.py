@@ -8,19 +8,19 @@ import time
 import pytest
 from ui import pictures
 
-from mopsus.interactive.live.wire import Refused, Request, Wish, read_from_view, write_line
+from mopsus.bus import Channel, pack, unpack
+from mopsus.interactive.live.wire import Refused, Request, Wish
 from mopsus.ui.live import connection
 from mopsus.ui.live.connection import Connection
 
 
 @pytest.fixture
 def ends(monkeypatch):
-    """A view, and the lines that its debugger gets and sends."""
+    """A view, and the end of its debugger."""
     monkeypatch.setattr(connection, "OLD_S", 0.02)
     ours, theirs = socket.socketpair()
-    theirs.settimeout(5)
     with ours, theirs:
-        yield Connection(ours), theirs
+        yield Connection(ours), Channel(theirs)
 
 
 def look_for_a_while(view):
@@ -34,7 +34,7 @@ def test_what_is_not_answered_is_followed_by_one_look(ends):
     view, debugger = ends
     view.ask(Wish.CHECKPOINT)
     look_for_a_while(view)
-    asked = [read_from_view(line) for line in debugger.recv(1000).splitlines()]
+    asked = [unpack(Request, body) for body in debugger.arrived(5)]
     assert asked == [Request(Wish.CHECKPOINT, None), Request(Wish.LOOK, None)]
 
 
@@ -42,9 +42,15 @@ def test_what_is_not_answered_is_followed_by_one_look(ends):
 def test_what_is_answered_is_not_asked_again(ends, answer):
     view, debugger = ends
     view.ask(Wish.CHECKPOINT)
-    debugger.sendall(write_line(answer))
+    debugger.send(pack(answer))
     while view.picture is None and not view.refusals:
         time.sleep(0.001)
     look_for_a_while(view)
-    asked = [read_from_view(line) for line in debugger.recv(1000).splitlines()]
+    asked = [unpack(Request, body) for body in debugger.arrived(5)]
     assert asked == [Request(Wish.CHECKPOINT, None)]
+
+
+def test_what_cannot_be_read_is_the_end_of_the_debugger(ends):
+    view, debugger = ends
+    debugger.send(b"{}")
+    assert view.gone.wait(5)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import replace
 from html import escape
@@ -12,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ui import pictures
 
+from mopsus.bus import pack, unpack
 from mopsus.interactive.live.picture import Course, Picture, Place, Program, Said, Slice, Source
 from mopsus.ui.live import panels
 
@@ -92,4 +92,4 @@ def test_nothing_of_the_program_s_becomes_markup(lines, data):
 
 def test_pictures_of_these_tests_are_what_debuggers_send():
     for each in (pictures.waiting(), pictures.running(), pictures.stopped(), pictures.ended(), pictures.crowd()):
-        assert Picture.from_data(json.loads(each.to_json())) == each
+        assert unpack(Picture, pack(each)) == each

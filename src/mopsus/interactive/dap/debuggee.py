@@ -19,7 +19,7 @@ from pathlib import Path
 from mopsus.bus.codec import pack, unpack
 from mopsus.bus.messages import BusError
 from mopsus.interactive.backends import choose
-from mopsus.interactive.dap.channel import Channel, Message
+from mopsus.interactive.dap.channel import EditorLine, Message
 from mopsus.interactive.dap.console import LAST_WORDS_S, Console
 from mopsus.interactive.dap.launching import Launch
 from mopsus.interactive.outcome import Outcome
@@ -50,7 +50,7 @@ class Debuggee:
         self._asked: dict[int, Message] | None = {}
         """Requests that are not answered yet, by their numbers; None: nobody answers any more."""
         self._asking = threading.Lock()
-        self.channel, self._theirs = Channel.pair()
+        self.channel, self._theirs = EditorLine.pair()
         self._failure: str | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._listening = threading.Thread(target=self._listen, daemon=True)
@@ -69,7 +69,7 @@ class Debuggee:
             if self._asked is None:
                 return False
             self._asked[request["seq"]] = request
-        self.channel.send(request)
+        self.channel.tell(request)
         return True
 
     def give_up(self) -> None:
@@ -101,7 +101,7 @@ class Debuggee:
             self.over.wait(PATIENCE_S)
 
     def _listen(self) -> None:
-        while (message := self.channel.receive()) is not None:
+        while (message := self.channel.hear()) is not None:
             if message.get("type") == "response":
                 with self._asking:
                     assert self._asked is not None

@@ -15,7 +15,7 @@ from itertools import count
 from typing import TYPE_CHECKING, TypeVar
 
 from mopsus.interactive.dap.arguments import Arguments, RequestError
-from mopsus.interactive.dap.channel import Channel, Message
+from mopsus.interactive.dap.channel import EditorLine, Message
 from mopsus.interactive.dap.memory import address_of, read_memory
 from mopsus.interactive.dap.monitors import Monitors, checkpoints_of, monitors_of
 from mopsus.interactive.dap.shapes import there, wanted_points
@@ -76,7 +76,7 @@ class Server:
 
     def __init__(
         self,
-        channel: Channel,
+        channel: EditorLine,
         bench: Workbench,
         receive: Callable[[], Message | None] | None = None,
         *,
@@ -94,7 +94,7 @@ class Server:
         self.gone = Course(Go.LEAVE if attached else Go.END)
         """What becomes of the program when the editor is gone."""
         self._bench = bench
-        self._receive = receive or channel.receive
+        self._receive = receive or channel.hear
         self._kept: dict[int, object] = {}
         self._numbers = count(1)
         self._threads: Sequence[Thread] = ()
@@ -233,7 +233,7 @@ class Server:
 
     def event(self, name: str, body: Message | None = None) -> None:
         """Tell the editor. Any thread may call this."""
-        self.channel.send({"type": "event", "event": name} | ({"body": there(body)} if body else {}))
+        self.channel.tell({"type": "event", "event": name} | ({"body": there(body)} if body else {}))
 
     def output(self, text: str, category: str = "console") -> None:
         """Words for the developer. Any thread may call this."""
@@ -463,7 +463,7 @@ class Server:
 
     def _respond(self, message: Message, result: Message) -> None:
         request = {"request_seq": message["seq"], "command": message["command"]}
-        self.channel.send({"type": "response"} | request | result)
+        self.channel.tell({"type": "response"} | request | result)
 
     def _frame_of(self, arguments: Arguments) -> Frame | None:
         number = arguments.maybe_number("frameId")

@@ -13,7 +13,7 @@ from typing import IO
 import gdb
 
 from mopsus.bus.codec import pack, unpack
-from mopsus.interactive.dap.channel import Channel
+from mopsus.interactive.dap.channel import EditorLine
 from mopsus.interactive.dap.gdb.sitting import console, run_editor
 from mopsus.interactive.follow import Follow
 from mopsus.interactive.gdb.adapter import GdbDebugger
@@ -48,7 +48,7 @@ def begin(file: str | None) -> None:
     for name in NAMES:
         MonitorCommands(name, session, course)
     streams = order.streams if order is not None else ()
-    channel = Channel.of_descriptor(setup.channel) if setup.channel is not None else None
+    channel = EditorLine.of_descriptor(setup.channel) if setup.channel is not None else None
     speech: IO[str] | None = None
     if channel is not None:
         speech = console(channel)

@@ -6,11 +6,9 @@ because the objects stay in the process of the program. Nodes and edges of an au
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
 
 from mopsus.model import Acceptance
 from mopsus.model.drawing import Edge
@@ -191,57 +189,3 @@ class Picture:
     event_count: int = 0
     """Of all that were told one by one."""
     checkpoints: tuple[Saved, ...] = ()
-
-    def to_json(self) -> str:
-        return json.dumps(self, default=_fields, separators=(",", ":"))
-
-    @classmethod
-    def from_data(cls, data: Mapping[str, Any]) -> Picture:
-        """What `to_json` wrote, as read from it."""
-        source = data["source"]
-        changed = {
-            "program": _program(data["program"]),
-            "source": source and Source(**{**source, "lines": tuple(source["lines"])}),
-            "monitors": tuple(map(_monitor, data["monitors"])),
-            "events": tuple(Happened(**{**each, "place": Place(**each["place"])}) for each in data["events"]),
-            "checkpoints": tuple(Saved(**{**each, "place": Place(**each["place"])}) for each in data["checkpoints"]),
-        }
-        return cls(**{**data, **changed})
-
-
-def _fields(part: Any) -> dict[str, Any]:  # noqa: ANN401 - any of the above
-    """A part of a picture: `asdict` would take several times as long."""
-    return {name: getattr(part, name) for name in part.__slots__}
-
-
-def _program(data: Mapping[str, Any]) -> Program:
-    explanation = tuple(data["explanation"])
-    place = Place(**data["place"])
-    return Program(**{**data, "course": Course(data["course"]), "explanation": explanation, "place": place})
-
-
-def _monitor(data: Mapping[str, Any]) -> Monitor:
-    return Monitor(
-        **{
-            **data,
-            "automata": tuple(map(_automaton, data["automata"])),
-            "now": tuple(map(_now, data["now"])),
-            "slices": tuple(Slice(**each) for each in data["slices"]),
-            "verdicts": tuple(map(_said, data["verdicts"])),
-        }
-    )
-
-
-def _automaton(data: Mapping[str, Any]) -> Automaton:
-    nodes = tuple(Node(each["name"], each["note"], Acceptance(each["acceptance"])) for each in data["nodes"])
-    edges = tuple(Edge(**each) for each in data["edges"])
-    return Automaton(**{**data, "nodes": nodes, "edges": edges, "remarks": tuple(data["remarks"])})
-
-
-def _now(data: Mapping[str, Any]) -> Now:
-    counts = {int(node): count for node, count in data["counts"].items()}
-    return Now(data["property"], counts, tuple(data["previous"]), tuple(data["taken"]))
-
-
-def _said(data: Mapping[str, Any]) -> Said:
-    return Said(**{**data, "place": Place(**data["place"]), "explanation": tuple(data["explanation"])})

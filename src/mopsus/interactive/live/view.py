@@ -8,18 +8,18 @@ as nothing depends on it.
 from __future__ import annotations
 
 import os
-import select
 import shutil
 import socket
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
-from mopsus.interactive.live.wire import Failed, FromDebugger, FromView, Ready, Request, read_from_view, write_line
+from mopsus.bus.channel import Channel
+from mopsus.bus.codec import pack, unpack
+from mopsus.bus.messages import BusError
+from mopsus.interactive.live.wire import Failed, FromDebugger, FromView, Ready, Request
 from mopsus.interactive.messages import ViewError
 
 _START_S = 60.0
@@ -34,10 +34,13 @@ class View:
     """The line to a view. One thread may read from it while another sends."""
 
     def __init__(self, line: socket.socket) -> None:
-        self._line = line
-        self._rest = b""
-        self._heard = b""
-        self.gone = False
+        self._channel = Channel(line)
+        self._heard: list[FromView] = []
+
+    @property
+    def gone(self) -> bool:
+        """Whether nobody looks any more, as far as is known."""
+        return self._channel.gone
 
     @classmethod
     def start(cls, python: str) -> tuple[View, str]:
@@ -62,85 +65,54 @@ class View:
         raise ViewError(why, hint=_HINT)
 
     def fileno(self) -> int:
-        return self._line.fileno()
+        return self._channel.fileno()
 
     def send(self, message: FromDebugger, *, surely: bool = False) -> None:
         """Send it if the line has room for it; `surely`: wait until it has, and give the view up if it never has."""
-        if self.gone or (self._rest and not surely and not self._flush(0.0)):
+        if self.gone or (self._channel.pending and not surely and not self._channel.flush()):
             return
-        self._rest += write_line(message)
-        if not self._flush(_PATIENCE_S if surely else 0.0) and surely:
+        self._channel.put(pack(message))
+        if not self._channel.flush(_PATIENCE_S if surely else 0.0) and surely:
             self.end()
 
     def requests(self) -> list[Request]:
         """What the view has asked for since the last call."""
-        self._receive(0.0)
-        return list(self._read())
+        return self._requests(0.0)
 
     def wait(self) -> list[Request]:
         """What the view asks for next; nothing: it is gone."""
         found: list[Request] = []
         while not found and not self.gone:
-            self._receive(None)
-            found = list(self._read())
+            found = self._requests(None)
         return found
 
     def end(self) -> None:
         """Have the view end."""
-        self.gone = True
-        with suppress(OSError):
-            self._line.shutdown(socket.SHUT_RDWR)
+        self._channel.shut()
 
     def close(self) -> None:
         """Leave the view to other processes that have this line, if there are any."""
-        self.gone = True
-        self._line.close()
+        self._channel.close()
 
     # ---- how it works
 
     def _first(self) -> FromView | None:
-        while b"\n" not in self._heard and not self.gone:
-            self._receive(_START_S)
-        line, _, self._heard = self._heard.partition(b"\n")
-        return read_from_view(line) if line else None
+        """The first that it says; None if it is gone or takes too long."""
+        until = time.monotonic() + _START_S
+        while not self._heard and not self.gone and (left := until - time.monotonic()) > 0:
+            self._hear(left)
+        return self._heard.pop(0) if self._heard else None
 
-    def _flush(self, patience: float) -> bool:
-        """Is everything on its way? The rest is kept."""
-        until = time.monotonic() + patience
-        while self._rest and not self.gone:
-            try:
-                sent = self._line.send(self._rest, socket.MSG_DONTWAIT | socket.MSG_NOSIGNAL)
-                self._rest = self._rest[sent:]
-            except BlockingIOError:
-                if not self._ready(select.POLLOUT, max(0.0, until - time.monotonic())):
-                    return False
-            except OSError:
-                self.gone = True
-        return not self._rest
+    def _requests(self, patience_s: float | None) -> list[Request]:
+        self._hear(patience_s)
+        heard, self._heard = self._heard, []
+        return [message for message in heard if isinstance(message, Request)]
 
-    def _receive(self, patience: float | None) -> None:
-        """Hear what there is; nothing for so long, which only ends a view that has not begun."""
-        if self._ready(select.POLLIN, patience):
-            try:
-                data = self._line.recv(65536, socket.MSG_DONTWAIT)
-            except OSError:
-                data = b""
-            self._heard += data
-            self.gone |= not data
-        elif patience:
-            self.gone = True
-
-    def _ready(self, what: int, patience: float | None) -> bool:
-        poll = select.poll()
-        poll.register(self._line, what)
-        return bool(poll.poll(None if patience is None else patience * 1000))
-
-    def _read(self) -> Iterator[Request]:
-        *lines, self._heard = self._heard.split(b"\n")
-        for line in lines:
-            message = read_from_view(line)
-            if isinstance(message, Request):
-                yield message
+    def _hear(self, patience_s: float | None) -> None:
+        try:
+            self._heard += [unpack(Ready | Failed | Request, body) for body in self._channel.arrived(patience_s)]
+        except BusError:  # nothing that it says can be relied on
+            self.end()
 
 
 def find_python() -> str:

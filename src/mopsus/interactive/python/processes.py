@@ -22,6 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
+from mopsus.bus.channel import Channel
+from mopsus.bus.messages import BusError
 from mopsus.interactive.debugger import CheckpointError
 from mopsus.interactive.python.prompt import flush
 
@@ -32,7 +34,6 @@ LIVE = "live"
 """The file that holds the number of the process that is the program."""
 _END = b"end"
 _PATIENCE_S = 5.0
-_LENGTH = 8
 
 
 class Woken(BaseException):
@@ -83,11 +84,8 @@ def wake(copy: Copy, message: bytes) -> NoReturn:
     with _call(copy) as line:
         for stream in (sys.stdout, sys.stderr):
             flush(stream)
-        try:
-            _send(line, message)
-            process = int.from_bytes(_exactly(line, _LENGTH), "little")
-        except OSError:
-            process = 0
+        channel = Channel(line)
+        process = _number(channel.receive()) if channel.send(message) else 0
         if not process:
             raise CheckpointError("the copy of the program did not wake up", hint="it may have been killed")
         before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
@@ -103,7 +101,7 @@ def discard(copy: Copy) -> None:
     """A copy that is not needed any more."""
     try:
         with _call(copy) as line:
-            _send(line, _END)
+            Channel(line).send(_END)
             line.recv(1)
     except (CheckpointError, OSError):
         pass  # somebody was faster
@@ -160,8 +158,9 @@ def _listen(copy: Copy, door: socket.socket) -> bytes:
             if os.getppid() != starter:
                 _exit(0)  # there is nobody left who could need it
             continue
-        with line, suppress(OSError):  # of whoever called and is gone, or of a process that cannot be made
-            message = _receive(line)
+        channel = Channel(line)
+        with line, suppress(OSError, BusError):  # of a process that cannot be made, or of a caller that makes no sense
+            message = channel.receive()
             if message == _END:
                 _exit(0)
             if not message:
@@ -169,7 +168,7 @@ def _listen(copy: Copy, door: socket.socket) -> bytes:
             if (process := _fork_away()) is None:
                 _be_program(copy, line)
                 return message
-            line.sendall(process.to_bytes(_LENGTH, "little"))
+            channel.send(b"%d" % process)
 
 
 def _be_program(copy: Copy, line: socket.socket) -> None:
@@ -226,13 +225,13 @@ def _fork_away() -> int | None:
                 _exit(0)
             ours.close()
             theirs.recv(1)  # until the process between is gone
-            theirs.sendall(os.getpid().to_bytes(_LENGTH, "little"))
+            Channel(theirs).send(b"%d" % os.getpid())
             return None
         theirs.close()
         with suppress(ChildProcessError):  # the program may have the kernel see to its children, or see to all itself
             os.waitpid(child, 0)
         ours.shutdown(socket.SHUT_WR)
-        process = int.from_bytes(_exactly(ours, _LENGTH), "little")
+        process = _number(Channel(ours).receive())
     if not process:
         raise ChildProcessError("a process that was made has ended at once")
     return process
@@ -258,21 +257,6 @@ def _call(copy: Copy) -> socket.socket:
     return line
 
 
-def _send(line: socket.socket, message: bytes) -> None:
-    line.sendall(len(message).to_bytes(_LENGTH, "little") + message)
-
-
-def _receive(line: socket.socket) -> bytes:
-    """A message; empty if whoever called is gone."""
-    length = int.from_bytes(_exactly(line, _LENGTH), "little")
-    return _exactly(line, length)
-
-
-def _exactly(line: socket.socket, length: int) -> bytes:
-    data = bytearray()
-    while len(data) < length:
-        part = line.recv(length - len(data))
-        if not part:
-            return b""  # whoever has the other end is gone
-        data += part
-    return bytes(data)
+def _number(message: bytes | None) -> int:
+    """The number of a process that another one has sent; 0 if it has not."""
+    return int(message) if message is not None and message.isdigit() else 0

@@ -13,8 +13,11 @@ import time
 from collections import deque
 from contextlib import suppress
 
+from mopsus.bus.channel import Channel
+from mopsus.bus.codec import pack, unpack
+from mopsus.bus.messages import BusError
 from mopsus.interactive.live.picture import Course, Picture
-from mopsus.interactive.live.wire import FromView, Refused, Request, Wish, read_from_debugger, write_line
+from mopsus.interactive.live.wire import FromDebugger, FromView, Refused, Request, Wish
 
 OLD_S = 0.5
 """A picture of a program that runs is old after that."""
@@ -34,7 +37,7 @@ class Connection:
         """The debugger has ended: no more pictures will come."""
         self.refusals: deque[tuple[int, Refused]] = deque(maxlen=MOST_REFUSALS)
         """What the debugger refused, counted from 1."""
-        self._line = line
+        self._channel = Channel(line)
         self._refused = 0
         self._next_look = 0.0
         self._ring_again = math.inf
@@ -62,14 +65,12 @@ class Connection:
 
     def send(self, message: FromView) -> None:
         """Tell the debugger; it does not matter any more if it is gone."""
-        with suppress(OSError):
-            self._line.sendall(write_line(message))
+        self._channel.send(pack(message))
 
     def _read(self) -> None:
-        # It ends abruptly if the debugger was killed in the middle of a line.
-        with suppress(OSError, ValueError), self._line.makefile("rb") as lines:
-            for line in lines:
-                message = read_from_debugger(line)
+        with suppress(BusError):  # nothing after it can be relied on
+            while (body := self._channel.receive()) is not None:
+                message: FromDebugger = unpack(Picture | Refused, body)
                 self._ring_again = math.inf
                 if isinstance(message, Picture):
                     self.picture = message

@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import gdb
 
-from mopsus.interactive.dap.channel import Channel, Message
+from mopsus.interactive.dap.channel import EditorLine, Message
 from mopsus.interactive.dap.gdb.bench import GdbBench, Returned
 from mopsus.interactive.dap.gdb.data import Watching
 from mopsus.interactive.dap.gdb.points import Points
@@ -41,7 +41,7 @@ _ONWARD = "continue"
 
 
 class _Console(io.RawIOBase):
-    def __init__(self, channel: Channel) -> None:
+    def __init__(self, channel: EditorLine) -> None:
         self._channel = channel
 
     def writable(self) -> bool:
@@ -49,11 +49,11 @@ class _Console(io.RawIOBase):
 
     def write(self, data: Any) -> int:  # noqa: ANN401 - bytes of any kind
         body = {"category": "console", "output": bytes(data).decode(errors="replace")}
-        self._channel.send({"type": "event", "event": "output", "body": body})
+        self._channel.tell({"type": "event", "event": "output", "body": body})
         return len(data)
 
 
-def console(channel: Channel) -> IO[str]:
+def console(channel: EditorLine) -> IO[str]:
     """What is written there goes to the editor line by line, as words of the debugger."""
     return io.TextIOWrapper(io.BufferedWriter(_Console(channel)), encoding="utf-8", line_buffering=True)
 
@@ -61,7 +61,7 @@ def console(channel: Channel) -> IO[str]:
 class Ear:
     """Hears the editor in a thread of its own."""
 
-    def __init__(self, channel: Channel, program: Program) -> None:
+    def __init__(self, channel: EditorLine, program: Program) -> None:
         self._channel, self._program = channel, program
         self._waiting: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
         self._server: Server
@@ -85,7 +85,7 @@ class Ear:
     def _listen(self) -> None:
         message: Message | None = {}
         while message is not None:
-            message = self._channel.receive()
+            message = self._channel.hear()
             with self._program.lock:
                 if message is not None and self._at_once(message) and self._server.answer_running(message):
                     continue
@@ -101,7 +101,7 @@ class Ear:
 class Sitting:
     """A session, from the editor's first request to the last."""
 
-    def __init__(self, session: Session, debugger: GdbDebugger, setup: Setup, channel: Channel) -> None:
+    def __init__(self, session: Session, debugger: GdbDebugger, setup: Setup, channel: EditorLine) -> None:
         self._session, self._setup = session, setup
         self._program = Program(debugger.checkpoints, self._went_on, lambda: self._ear.waiting)
         self._ear = Ear(channel, self._program)
@@ -240,7 +240,7 @@ class Sitting:
         self._server.event("breakpoint", body)
 
 
-def run_editor(session: Session, debugger: GdbDebugger, setup: Setup, channel: Channel) -> Outcome:
+def run_editor(session: Session, debugger: GdbDebugger, setup: Setup, channel: EditorLine) -> Outcome:
     """A whole session; the program is loaded, and its monitors are there."""
     return Sitting(session, debugger, setup, channel).run()
 

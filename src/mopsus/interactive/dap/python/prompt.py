@@ -17,7 +17,7 @@ from types import FrameType, TracebackType
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from mopsus.events.weave.origin import is_ours, is_own
-from mopsus.interactive.dap.channel import Channel, Message
+from mopsus.interactive.dap.channel import EditorLine, Message
 from mopsus.interactive.dap.monitors import stop_of
 from mopsus.interactive.dap.python.bench import PythonBench
 from mopsus.interactive.dap.python.variables import Evaluation, Result
@@ -46,7 +46,7 @@ class EditorPrompt(Prompt):
         super().__init__(debugger)
         os.set_inheritable(descriptor, False)
         self._debugger = debugger
-        self._channel = Channel.of_descriptor(descriptor)
+        self._channel = EditorLine.of_descriptor(descriptor)
         self._bench = PythonBench(debugger, lambda text: self._server.output(text))
         self._server = Server(self._channel, self._bench, self._receive)
         self._heard: deque[Message | None] = deque()
@@ -157,7 +157,7 @@ class EditorPrompt(Prompt):
     def _receive(self) -> Message | None:
         self._waits, self._interrupted = True, False
         try:
-            return self._heard.popleft() if self._heard else self._channel.receive()
+            return self._heard.popleft() if self._heard else self._channel.hear()
         finally:
             self._waits = False
 
@@ -173,7 +173,7 @@ class EditorPrompt(Prompt):
     def _hear(self) -> None:
         """All else reads by itself when it has time."""
         while self._evaluates and None not in self._heard and is_waiting(self._channel):
-            self._heard.append(self._channel.receive())
+            self._heard.append(self._channel.hear())
 
     def _rung(self, frame: FrameType) -> None:
         if self._evaluates:
