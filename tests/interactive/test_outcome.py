@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from mopsus.bus import pack, unpack
@@ -93,3 +95,11 @@ def test_a_child_that_its_parent_ends_is_no_violation(number, severity):
 def test_a_setup_survives():
     setup = Setup((Watched("q.prop", "s.scn", None, True),), ("./queue", "-x", "17"), batch=True, record="t.csv")
     assert unpack(Setup, pack(setup)) == setup
+
+
+@pytest.mark.parametrize("value", [b"\xff", (1, [b"x"]), "\ud800", 2**100, ("a",), ["a"]])
+def test_values_of_a_verdict_are_the_same_in_the_outcome(value):
+    """Bytes were texts once, so that a report showed quotes around what they look like."""
+    verdict = replace(VERDICT, binding={"q": value})
+    (found,) = unpack(Outcome, pack(Outcome((verdict,)))).verdicts
+    assert repr(found.binding) == repr(verdict.binding)

@@ -15,9 +15,26 @@ from mopsus.cli.sidecar import Judged, LastWord
 from mopsus.interactive.follow import Child
 from mopsus.interactive.gdb.holding import Held, Legacy
 from mopsus.interactive.gdb.order import GdbOrder
+from mopsus.interactive.live.picture import (
+    Automaton,
+    Course,
+    Happened,
+    Monitor,
+    Node,
+    Now,
+    Picture,
+    Place,
+    Program,
+    Said,
+    Saved,
+    Slice,
+    Source,
+)
+from mopsus.interactive.live.wire import Ready, Refused, Request, Wish
 from mopsus.interactive.outcome import Doubt, Outcome, Stop
 from mopsus.interactive.setup import Setup, Watched
-from mopsus.model import Diagnostic, Fault, ObjectRef, Severity, Span, Step, Unseen, Verdict, WitnessEvent
+from mopsus.model import Acceptance, Diagnostic, Fault, ObjectRef, Severity, Span, Step, Unseen, Verdict, WitnessEvent
+from mopsus.model.drawing import Edge
 from mopsus.model.term import Atom, Pid, Reference, String
 from mopsus.model.value import Address
 from mopsus.report.json import json_verdict
@@ -73,9 +90,26 @@ def messages(verdict: Verdict) -> list[object]:
             *((verdict,), stats, 3, Stop("why", None, ("main",)), "error", ("odd",), (FAULT,), (UNSEEN,)),
             *((Child(3, None, "why"),), (Doubt("a", "b", "why"),), 1),
         ),
+        picture(),
+        Refused(Wish.RESTORE, "why"),
+        Request(Wish.RESTORE, 2),
+        Ready("http://127.0.0.1:1/"),
         Caused((seen,)),
         Finished((seen,), {"Files": {"events": 3}}, {}, (FAULT,), (UNSEEN,), 1, 2, (Diagnostic("A-001", "odd"),)),
     ]
+
+
+def picture() -> Picture:
+    place = Place("a.py", 3, "main", "MainThread")
+    automaton = Automaton("p", (Node("x", "", Acceptance.ACCEPTING),), (Edge(0, "e", 0),), 0, "one state", ("odd",))
+    now, piece = Now("p", {0: 2}, (0,), (0,)), Slice("p", {"i": "1"}, "x", 0, None, 0, {"n": "2"})
+    said = Said("p: match", True, "match", {"i": "1"}, place, ("first", "then"))
+    return Picture(
+        *(3, "gdb", Program(Course.STOPPED, "a", "why", ("so",), place, None), Source("a.py", 1, ("pass",), 1)),
+        monitors=(Monitor(1, "p", (automaton,), (now,), (piece,), 1, 3, (said,), 1),),
+        events=(Happened(1, 1, "e", {"i": "1"}, place, 0.5),),
+        checkpoints=(Saved(1, place, "x"),),
+    )
 
 
 KINDS = [Verdict, *(type(each) for each in messages(Verdict("", "", "", None, False, {}, None, None, ())))]
