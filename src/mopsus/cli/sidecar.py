@@ -101,7 +101,7 @@ class Sidecar:
         try:
             messages = [unpack(Judged | Fault | LastWord, body) for body in self.pipe.arrived()]
             self.gone = self.pipe.gone
-        except BusError:  # it has gone mad, which is no better than if it had been killed
+        except BusError:  # nothing that it says can be relied on: as if it had been killed
             messages, self.gone = [], True
         for message in messages:
             if isinstance(message, Fault):

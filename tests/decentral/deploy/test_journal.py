@@ -67,5 +67,8 @@ def test_what_is_no_journal(tmp_path):
         path.write_bytes(MAGIC + len(record).to_bytes(4, "big") + record)
         with pytest.raises(JournalError, match=f"is damaged at byte {len(MAGIC)}"):
             read_journal(path)
+    path.write_bytes(MAGIC + b"\xff" * 9)
+    with pytest.raises(JournalError, match=f"is damaged at byte {len(MAGIC)}"):
+        read_journal(path)
     with pytest.raises(JournalError, match="cannot write the journal"):
         Journal(tmp_path / "nowhere" / "run.journal")

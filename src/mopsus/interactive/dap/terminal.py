@@ -25,6 +25,7 @@ from mopsus.interactive.dap import keeper
 from mopsus.interactive.dap.channel import Message
 from mopsus.interactive.dap.console import Console, Streams
 from mopsus.interactive.debugger import DebuggerError
+from mopsus.model import UNDECODABLE
 
 HANG_UP = "SIGHUP"
 """The signal that tells a program that its terminal is gone."""
@@ -153,7 +154,7 @@ class Terminal(Console):
                 return None
             told = said["environment"]
             return {name: told[name] for name in keeper.TOLD if isinstance(told.get(name), str)}
-        except (ValueError, KeyError, AttributeError, TypeError):
+        except (*UNDECODABLE, KeyError, AttributeError, TypeError):
             return None
 
     def _listen(self, line: socket.socket) -> None:
