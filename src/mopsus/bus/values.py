@@ -13,15 +13,15 @@ from mopsus.model.term import Atom, Pid, Reference, String
 from mopsus.model.value import Address, ObjectRef, Value
 
 DEEPEST = 64
-"""Values that are nested deeper than this arrive as `…`."""
+"""Values that are nested deeper than this arrive as `…`, as do those that contain themselves."""
 _INT_BITS = 64
 """Larger integers travel as text: reading decimal digits takes time that grows with their square."""
 _TERMS: dict[str, type[str]] = {each.__name__: each for each in (Atom, Pid, Reference, String)}
 _ITSELF = (str, bool, float, type(None))
 
 
-def pack_value(value: Value, depth: int = DEEPEST) -> Any:  # noqa: ANN401 - plain data has no narrower type
-    """A value as plain data."""
+def pack_value(value: Value, inside: tuple[int, ...] = ()) -> Any:  # noqa: ANN401 - plain data has no narrower type
+    """A value as plain data. `inside`: what contains it, by identity."""
     kind = type(value)
     if kind in _ITSELF:
         return value
@@ -32,18 +32,17 @@ def pack_value(value: Value, depth: int = DEEPEST) -> Any:  # noqa: ANN401 - pla
         return {"bytes": value.hex()}
     if isinstance(value, str) and kind.__name__ in _TERMS and kind is _TERMS[kind.__name__]:
         return {kind.__name__: str(value)}
+    if kind in (tuple, list, dict) and (len(inside) == DEEPEST or id(value) in inside):
+        value = ObjectRef(kind.__name__, 0, "…")
+    within = (*inside, id(value))
+    if isinstance(value, tuple) and kind is tuple:
+        return [pack_value(item, within) for item in value]
+    if isinstance(value, list) and kind is list:
+        return {"list": [pack_value(item, within) for item in value]}
+    if isinstance(value, dict) and kind is dict:
+        return {"map": [[pack_value(key, within), pack_value(item, within)] for key, item in value.items()]}
     if not isinstance(value, ObjectRef):
-        if not depth and kind in (tuple, list, dict):
-            value = ObjectRef(kind.__name__, 0, "…")
-        elif isinstance(value, tuple) and kind is tuple:
-            return [pack_value(item, depth - 1) for item in value]
-        elif isinstance(value, list) and kind is list:
-            return {"list": [pack_value(item, depth - 1) for item in value]}
-        elif isinstance(value, dict) and kind is dict:
-            pairs = [[pack_value(key, depth - 1), pack_value(item, depth - 1)] for key, item in value.items()]
-            return {"map": pairs}
-        else:
-            value = ObjectRef(kind.__name__, 0, repr(value))
+        value = ObjectRef(kind.__name__, 0, repr(value))
     return {"object": [value.type, value.serial, value.text]}
 
 
