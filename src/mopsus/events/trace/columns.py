@@ -1,8 +1,7 @@
 """Stage 4: the types of a trace's columns: what a cell means, and what an undeclared column is taken for.
 
-This is the definition. Where pyarrow converts a whole block at once, it is only ever trusted with
-what it converts the same way, and everything it refuses comes here. A cell is a field of a CSV
-file as bytes; a value is what a JSON document or a decoded binary file holds.
+This is the definition. The core converts by itself what it converts the same way, and leaves the rest to
+this. A cell is a field of a CSV file as bytes; a value is what a JSON document or a decoded binary file holds.
 """
 
 from __future__ import annotations
@@ -112,7 +111,7 @@ def convert_value(value: object, type: ColumnType) -> Scalar:
             text = str(value).lower() if isinstance(value, bool) else repr(value)
             return text if type is ColumnType.STR else text.encode()
         case str(), ColumnType.BYTES:
-            return value.encode()
+            return value.encode(errors="surrogateescape")  # what was not UTF-8 is what it was
         case str(), _:
             if not value:
                 raise ValueError("an empty string")
