@@ -47,10 +47,6 @@ class Recogniser:
         """Where the value of a parameter or field of this event is in a row."""
         return next(rule.columns[name] for rule in self._rules if rule.event == event)
 
-    def column(self, event: str, name: str) -> str:
-        """Where the value of a parameter or field of this event is in a row."""
-        return next(rule.columns[name] for rule in self._rules if rule.event == event)
-
     def takes(self, columns: Columns) -> bool:
         """Return whether the spec's events are in these columns as a monitor takes them."""
         lacking = self._nameless and (EVENT not in columns.column_names or columns.null_count(EVENT) > 0)
