@@ -64,7 +64,10 @@ Test::Kind kind_of(const std::string& name) {
 }
 
 std::function<bool(std::string_view)> search_of(nb::object function) {
-    return [function = std::move(function)](std::string_view text) { return nb::cast<bool>(function(nb::str(text.data(), text.size()))); };
+    return [function = std::move(function)](std::string_view text) {
+        const nb::gil_scoped_acquire held;
+        return nb::cast<bool>(function(nb::str(text.data(), text.size())));
+    };
 }
 
 Test test_of(nb::tuple form) {
@@ -109,7 +112,16 @@ void make(PyRecogniser* self, const std::vector<RuleArgs>& rules, const std::vec
     new (self) PyRecogniser{std::make_shared<Recogniser>(std::move(made), values, releasable)};
 }
 
-FoundEvents find(const PyRecogniser& self, const Columns& columns) { return {self.core, columns.owned, self.core->find(*columns.owned)}; }
+// The readers go on meanwhile.
+FoundEvents find(const PyRecogniser& self, const Columns& columns) {
+    const nb::gil_scoped_release released;
+    return {self.core, columns.owned, self.core->find(*columns.owned)};
+}
+
+Columns events(const FoundEvents& self) {
+    const nb::gil_scoped_release released;
+    return {self.recogniser->events(*self.columns, self.marks)};
+}
 
 // How many of the first rows are some event.
 std::int64_t count_events(const std::vector<const FoundEvents*>& found, std::int64_t rows) {
@@ -125,7 +137,7 @@ std::int64_t count_events(const std::vector<const FoundEvents*>& found, std::int
 }  // namespace
 
 void add_recogniser(nb::module_& module) {
-    nb::class_<FoundEvents>(module, "FoundEvents").def("events", [](const FoundEvents& self) { return Columns{self.recogniser->events(*self.columns, self.marks)}; });
+    nb::class_<FoundEvents>(module, "FoundEvents").def("events", &events);
     nb::class_<PyRecogniser>(module, "Recogniser")
         .def("__init__", &make, nb::arg("rules"), nb::arg("values"), nb::arg("releasable"))
         .def("find", &find, nb::arg("columns"));

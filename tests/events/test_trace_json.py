@@ -197,3 +197,13 @@ def test_a_field_without_a_value_is_none(tmp_path, name):
     result, [monitor] = run_check([spec_of(Event("x", ("p",), fields=("m",), pointcut=kind))], path)
     assert result.error is None
     assert [event for event, *_ in monitor.events] == ["x"]
+
+
+def test_an_error_of_the_definition_goes_through_the_core():
+    def fail(at: int, offset: int) -> None:
+        raise KeyError("the definition")
+
+    with pytest.raises(KeyError, match="the definition"):
+        _core.read_json_lines(b"[1]\n", [("x", "str", False, False)], fail)
+    with pytest.raises(ValueError, match="a value for each column"):
+        _core.read_json_lines(b"[1]\n", [("x", "str", False, False)], lambda at, offset: ((), at + 1))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -11,10 +11,28 @@ import pyarrow as pa
 from mopsus import _core
 from mopsus.events.trace import rows
 from mopsus.events.trace.arrow import column_type
-from mopsus.events.trace.columns import infer_from_values
+from mopsus.events.trace.columns import INT64, ColumnType, join_types
 
 ROW = "#row"
 KINDS = {"int": pa.int64(), "float": pa.float64(), "bool": pa.bool_(), "str": pa.string(), "bytes": pa.binary()}
+
+
+def infer_from_values(values: Iterable[object]) -> ColumnType | None:
+    """The type of a column with these typed values; None if all are null or no single values."""
+    return join_types(kind for value in values if (kind := _kind_of(value)) is not None)
+
+
+def _kind_of(value: object) -> ColumnType | None:
+    match value:
+        case bool():
+            return ColumnType.BOOL
+        case int():
+            return ColumnType.INT if value in INT64 else ColumnType.STR
+        case float():
+            return ColumnType.FLOAT
+        case str():
+            return ColumnType.STR
+    return None
 
 
 class Defined:
@@ -70,4 +88,6 @@ def _all_odd(block: bytes, fields: Any, odd: Any, blank: tuple[bytes, ...] | Non
     if gaps:
         arrays.append(pa.array([offset + 1 for offset in offsets], pa.int64()))
         names.append(ROW)
-    return columns_of(pa.record_batch(arrays, names=names) if names else pa.record_batch({})), count
+    if not names:  # rows, and nothing in them
+        return _core.read_arrow(pa.record_batch([pa.nulls(len(good))], names=["?"]), [], odd)[0], count
+    return columns_of(pa.record_batch(arrays, names=names)), count

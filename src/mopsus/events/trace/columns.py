@@ -132,25 +132,16 @@ def _to_float(value: float) -> float:
 
 def infer_from_cells(cells: Iterable[bytes]) -> ColumnType | None:
     """The type of a CSV column with these fields; None if none of them has a value."""
-    return _join(_kind_of_cell(cell) for cell in cells if cell)
-
-
-def infer_from_values(values: Iterable[object]) -> ColumnType | None:
-    """The type of a column with these typed values; None if all are null or no single values."""
-    return _join(kind for value in values if (kind := _kind_of_value(value)) is not None)
+    return join_types(_kind_of_cell(cell) for cell in cells if cell)
 
 
 def join_types(types: Iterable[ColumnType]) -> ColumnType | None:
     """The type of a column that holds values of all these types; None if there are none."""
-    return _join(iter(types))
-
-
-def _join(kinds: Iterable[ColumnType]) -> ColumnType | None:
     joined: ColumnType | None = None
-    for kind in kinds:
-        if joined is None or joined is kind:
-            joined = kind
-        elif {joined, kind} == {ColumnType.INT, ColumnType.FLOAT}:
+    for type in types:
+        if joined is None or joined is type:
+            joined = type
+        elif {joined, type} == {ColumnType.INT, ColumnType.FLOAT}:
             joined = ColumnType.FLOAT
         else:
             return ColumnType.STR
@@ -163,18 +154,3 @@ def _kind_of_cell(cell: bytes) -> ColumnType:
     if _PLAIN_FLOAT.fullmatch(cell):
         return ColumnType.FLOAT
     return ColumnType.BOOL if cell in _PLAIN_BOOLS else ColumnType.STR
-
-
-def _kind_of_value(value: object) -> ColumnType | None:
-    match value:
-        case bool():
-            return ColumnType.BOOL
-        case int():
-            return ColumnType.INT if value in INT64 else ColumnType.STR
-        case float():
-            return ColumnType.FLOAT
-        case bytes():
-            return ColumnType.BYTES
-        case str():
-            return ColumnType.STR
-    return None
