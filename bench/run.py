@@ -28,6 +28,7 @@ BENCHMARKS = (
     "several",
     "unsafe_map_iter",
     "end_to_end",
+    "json_lines",
     "online",
     "inline",
     "programs",

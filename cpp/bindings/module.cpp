@@ -12,6 +12,7 @@
 #include "advice.hpp"
 #include "carried.hpp"
 #include "classes.hpp"
+#include "arrow_capsule.hpp"
 #include "columns.hpp"
 #include "component.hpp"
 #include "decentral.hpp"
@@ -155,15 +156,6 @@ ArrowArrayStream stream_of(const OneBatch& batch) {
         self->release = nullptr;
     };
     return stream;
-}
-
-template <class T>
-T taken(nb::handle capsule, const char* name) {
-    auto* held = static_cast<T*>(PyCapsule_GetPointer(capsule.ptr(), name));
-    if (held == nullptr) raise_python();
-    T moved = *held;
-    held->release = nullptr;
-    return moved;
 }
 
 // None, or what is wrong with which row: (why, row, column, event, type).
@@ -429,6 +421,7 @@ NB_MODULE(_core, module) {
     module.def("copy_variables", [](nb::dict variables) { return nb::steal<nb::dict>(copy_of_variables(variables.ptr())); }, nb::arg("variables"));
     add_log(module);
     add_columns(module);
+    add_recogniser(module);
     add_rings(module);
     add_decentral(module);
     nb::class_<Checkpoint>(module, "Checkpoint");

@@ -2,57 +2,42 @@
 #include "mopsus/csv.hpp"
 
 #include "support/bytes.hpp"
+#include "support/rows.hpp"
 #include "support/target.hpp"
 
 namespace {
 
 using namespace mopsus;
 
-void look(const ArrowSchema& schema, const ArrowArray& array) {
-    EXPECT(schema.n_children == array.n_children);
-    for (std::int64_t k = 0; k < array.n_children; ++k) {
-        const Column column(*schema.children[k], *array.children[k], 0);
-        EXPECT(column.length() == array.length);
-        std::size_t seen = 0;
-        for (std::int64_t row = 0; row < array.length; ++row) {
-            if (!column.valid(row)) continue;
-            std::string scratch;
-            Arena arena;
-            const Key key = column.key(row, scratch);
-            EXPECT(key.kind != KeyKind::None);
-            seen += key.blob.size() + to_text(column.term(row, arena)).size();
-        }
-        EXPECT(seen < std::size_t{1} << 24U);
-    }
-}
-
 FUZZ_TARGET(csv) {
     fuzz::Bytes bytes(data, size);
     const std::size_t width = 1 + bytes.below(4);
-    std::vector<CsvField> fields;
+    std::vector<Field> fields;
     std::vector<std::size_t> positions;
+    std::vector<std::size_t> all;
     for (std::size_t k = 0; k < width; ++k) {
         const std::uint8_t kind = bytes.byte();
+        all.push_back(k);
+        if ((kind & 0x80U) != 0) continue;
         positions.push_back(k);
-        if ((kind & 0x80U) == 0) fields.push_back({std::string(1, static_cast<char>('a' + k)), k, static_cast<CellType>(kind % 5), false});
-        if (!fields.empty() && fields.back().position == k) fields.back().dictionary = (kind & 0x40U) != 0 && fields.back().type >= CellType::Text;
+        fields.push_back(fuzz::field_of(kind, std::string(1, static_cast<char>('a' + k))));
     }
     const std::string text(bytes.rest());
-    const auto seen = infer_csv(text, width, positions);
+    const auto seen = infer_csv(text, width, all);
     EXPECT(!seen || seen->size() == width);
     for (std::size_t k = 0; seen && k < fields.size(); ++k)
-        if (const auto& type = (*seen)[fields[k].position]; type && (data[0] & 0x80U) != 0 && !fields[k].dictionary) fields[k].type = *type;
-    const auto found = read_csv(text, width, fields);
-    if (found == nullptr) return;
-    EXPECT(seen.has_value());
-    EXPECT(found->columns.size() == fields.size());
-    ArrowSchema schema;
-    ArrowArray array;
-    OwnedColumns::lend(found, &schema, &array);
-    EXPECT(array.length == found->rows);
-    look(schema, array);
-    array.release(&array);
-    schema.release(&schema);
+        if (const auto& type = (*seen)[positions[k]]; type && (data[0] & 0x80U) != 0 && !fields[k].dictionary) fields[k].type = *type;
+    bool plain = true;
+    const RowsRead found = read_csv(text, width, fields, positions, [&](std::size_t at, std::int64_t, std::vector<Cell>&, std::size_t& end) {
+        plain = false;
+        EXPECT(at < text.size());
+        end = fuzz::next_line(text, at);
+        return false;
+    });
+    EXPECT(seen.has_value() || !plain);
+    EXPECT(found.columns->columns.size() >= fields.size());
+    EXPECT(!plain || found.columns->rows == found.count);
+    fuzz::look(found);
 }
 
 }  // namespace

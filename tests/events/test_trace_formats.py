@@ -235,6 +235,7 @@ def test_skipped_csv_rows(tmp_path, what, engine):
     assert "TRACE-009" in {warning.code for warning in result.warnings}
 
 
+DEEP = b'{"event":"next","i":1,"z":' + b"[" * 500 + b"]" * 500 + b"}"
 BAD_JSON = {
     "no object": (b"[1]", None, "JSON"),
     "no JSON": (b'{"event":"next",', None, "JSON"),
@@ -244,7 +245,12 @@ BAD_JSON = {
     "no value": (b'{"event":"next","i":null}', "i", "i"),
     "no key": (b'{"event":"next"}', "i", "i"),
     "nested": (b'{"event":"next","i":[1]}', "i", "single"),
-    "not UTF-8": (b'{"event":"n\xff","i":1}', None, "UTF-8"),
+    "not UTF-8": (b'{"event":"n\xff","i":1}', "event", "UTF-8"),
+    "too deep": (
+        b'{"event":"next","i":1,"z":' + b"[" * 500 + b"]" * 500 + b"}",
+        None,
+        "levels of nesting at character 526",
+    ),
     "no event": (b'{"i":1}', "event", "event"),
 }
 
@@ -433,7 +439,12 @@ def test_nested_json_fields(tmp_path, engine):
     assert error.row == 3
 
 
-def test_the_core_refuses_rows_without_fields():
-    # A header whose quote is not closed has no names.
-    assert _core.read_csv(b"1,2\n", 0, []) is None
+def test_rows_under_a_header_without_names_are_bad(tmp_path):
+    """A header whose quote is not closed has no names."""
+    path = tmp_path / "t.csv"
+    path.write_text('"event\nnext,1\n')
+    error, _ = bad(path)
+    assert "no column `event`" in error.message
     assert _core.infer_csv(b"1,2\n", 0, []) is None
+    with pytest.raises(IndexError):
+        _core.read_csv(b"1,2\n", 0, [("i", "int", False, False)], [0], lambda at, offset: (None, at + 4))

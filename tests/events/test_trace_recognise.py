@@ -1,4 +1,4 @@
-"""Events found in whole tables are those found row by row, and several specs see one trace alike."""
+"""Events found in whole columns are those found row by row, and several specs see one trace alike."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracle.rows import ROW, columns_of
 from trace_support import HAS_NEXT, run_check, spec_of, without_pyarrow
 
-from mopsus.events.trace import masks
-from mopsus.events.trace.batches import ROW, TraceBatch
-from mopsus.events.trace.needs import needs_of
-from mopsus.events.trace.recognise import Recogniser
+from mopsus import _core
+from mopsus.events.trace.needs import RELEASE, needs_of
+from mopsus.events.trace.recognise import Recogniser, of_predicate
+from mopsus.events.trace.rules import rules_of
 from mopsus.model import Event, Pointcut
 from mopsus.spec import parse
 from mopsus.spec import predicate as p
-from mopsus.spec.pointcuts import named
+from mopsus.spec.pointcuts import holds, named
 
 COLUMNS = {
     "n": pa.int64(),
@@ -91,44 +92,79 @@ row_lists = st.lists(
 )
 
 
+def events_of(spec, row):
+    """The events that a row is, and their values, by the definition of pointcuts."""
+    name = row["event"]
+    for rule in rules_of(spec):
+        if holds(rule.pointcut, name or "", row):
+            yield rule.event, {each: row.get(column) for each, column in rule.columns.items()}
+    if name == RELEASE:
+        columns = {rule.columns[each]: each for rule in rules_of(spec) for each in rule.columns}
+        yield RELEASE, {each: row[column] for column, each in columns.items()}
+
+
 @settings(max_examples=300, deadline=None)
-@given(spec=specs(), rows=row_lists, encoded=st.booleans(), numbered=st.booleans(), nameless=st.booleans())
-def test_tables_and_rows_agree(spec, rows, encoded, numbered, nameless):
+@given(spec=specs(), rows=row_lists, numbered=st.booleans(), nameless=st.booleans())
+def test_columns_and_rows_agree(spec, rows, numbered, nameless):
     recogniser = Recogniser(spec, nameless=nameless)
     table = pa.Table.from_pylist(rows, pa.schema(COLUMNS))
-    if encoded:
-        table = table.set_column(table.column_names.index("event"), "event", table.column("event").dictionary_encode())
-    numbers = [10 + 3 * k for k in range(len(rows))] if numbered else None
-    if numbers is not None:
-        table = table.append_column(ROW, pa.array(numbers, pa.int64()))
-    batch = TraceBatch("t", table, 10, numbers)
+    numbers = [10 + 3 * k for k in range(len(rows))] if numbered else range(10, 10 + len(rows))
+    if numbered:
+        table = table.append_column(ROW, pa.array([number - 9 for number in numbers], pa.int64()))
+    columns = columns_of(table, 10) if rows else columns_of(pa.record_batch([[] for _ in COLUMNS], pa.schema(COLUMNS)))
     expected = [
-        (number, event.name, repr({name: value for name, value in event.values.items() if value is not None}))
-        for number, row in zip(numbers or range(10, 10 + len(rows)), rows, strict=True)
-        for event in recogniser.events(row)
+        (number, event, repr({name: value for name, value in values.items() if value is not None}))
+        for number, row in zip(numbers, rows, strict=True)
+        for event, values in events_of(spec, row)
     ]
-    found = recogniser.table(batch)
-    assert sum(recogniser.mask(table).to_pylist()) == len({number for number, *_ in expected})
-    if recogniser.plain and not (nameless and table.column("event").null_count):
-        assert found is table
-        return
-    parameters = {event.name: event.parameters for event in spec.events} | {
-        "#release": tuple(parameter.name for parameter in spec.parameters)
-    }
-    seen = [
+    found = recogniser.find(columns)
+    assert _core.count_events([found], len(rows)) == len({number for number, *_ in expected})
+    assert recogniser.takes(columns) == (recogniser.plain and not (nameless and any(not row["event"] for row in rows)))
+    seen = pa.record_batch(found.events())
+    parameters = {event.name: event.parameters for event in spec.events}
+    parameters[RELEASE] = tuple(parameter.name for parameter in spec.parameters)
+    assert expected == [
         (row[ROW], row["event"], repr({name: row[name] for name in parameters[row["event"]] if row[name] is not None}))
-        for row in found.to_pylist()
+        for row in seen.to_pylist()
     ]
-    assert seen == expected
 
 
-def test_numbers_that_a_double_cannot_hold():
-    rows = [{"n": 2**53 + 1}, {"n": 1}, {"n": None}]
-    table = pa.Table.from_pylist(rows, pa.schema({"n": pa.int64()}))
-    for literal in (0.5, 1.0, 2.0**53, 2**53 + 1, 2**70):
+def marks_of(test, batch):
+    """Which rows of a batch satisfy a predicate."""
+    found = _core.Recogniser([("e", of_predicate(test), [])], [], []).find(columns_of(batch))
+    numbers = pa.record_batch(found.events()).column(ROW).to_pylist()
+    return [number in numbers for number in range(1, batch.num_rows + 1)]
+
+
+EXTREMES = [*BIG, -(2**63) + 1, -(2**53) - 1, 0, 1, -1]
+NUMBERS = [*EXTREMES, *map(float, EXTREMES), 0.5, -0.5, 2**63, -(2**63) - 1, 2**64, 10**400, -(10**400), -0.0]
+NUMBERS += [float("inf"), -float("inf"), float("nan"), 5e-324, 1.7976931348623157e308, int(1.7976931348623157e308) + 1]
+
+
+@pytest.mark.parametrize("type", [int, float])
+def test_no_number_is_rounded_when_it_is_compared(type):
+    values = [each for each in NUMBERS if each.__class__ is type and (type is float or -(2**63) <= each < 2**63)]
+    rows = [{"n": value} for value in [*values, None]]
+    batch = pa.RecordBatch.from_pylist(rows, pa.schema({"n": pa.int64() if type is int else pa.float64()}))
+    for literal in NUMBERS:
         for op in ("==", "!=", "<", "<=", ">", ">="):
-            test = p.Compare(op, p.Field("n"), p.Literal(literal))
-            assert masks.of_predicate(test, table).to_pylist() == [p.evaluate(test, row) for row in rows]
+            for test in (
+                p.Compare(op, p.Field("n"), p.Literal(literal)),
+                p.Compare(op, p.Literal(literal), p.Field("n")),
+            ):
+                assert marks_of(test, batch) == [p.evaluate(test, row) for row in rows], test
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_points_in_time_are_compared_as_seconds(unit):
+    moments = pa.array([0, 1_500, -1_500, None], pa.int64()).cast(pa.timestamp("ms"))
+    if unit == "s":
+        moments = pa.array([0, 1, -2, None], pa.int64())
+    batch = pa.record_batch({"time": moments.cast(pa.timestamp(unit))})
+    seconds = [0, 1, -2, None] if unit == "s" else [0, 1.5, -1.5, None]
+    for literal in (0, 1, 1.5, -1.5, -2):
+        test = p.Compare("<=", p.Field("time"), p.Literal(literal))
+        assert marks_of(test, batch) == [p.evaluate(test, {"time": each}) for each in seconds]
 
 
 LOG = """when,msg,job,n,event

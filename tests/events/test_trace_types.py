@@ -8,10 +8,12 @@ import math
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from oracle.rows import infer_from_values
 from trace_support import plain, read_rows, row_by_row, run_check, spec_of, without_pyarrow
 
+from mopsus import _core
 from mopsus.events.trace import blocks, needs_of
-from mopsus.events.trace.columns import ColumnType, convert_value, infer_from_cells, infer_from_values, parse_cell
+from mopsus.events.trace.columns import ColumnType, convert_value, infer_from_cells, parse_cell
 from mopsus.events.trace.needs import ColumnTypeError
 from mopsus.model import Event, Pointcut, TraceError
 from mopsus.spec.pointcuts import named
@@ -55,11 +57,26 @@ def test_inference_from_cells(cells, type):
         ([2**63], STR),
         ([[1], {}], None),
         ([[1], 1], INT),
-        ([b"x"], BYTES),
     ],
 )
 def test_inference_from_values(values, type):
     assert infer_from_values(values) is type
+
+
+@pytest.mark.parametrize(
+    ("values", "type"),
+    [
+        ("1 null", INT),
+        ("1 2.0", FLOAT),
+        ("true 1", STR),
+        ("9223372036854775808", STR),
+        ("[1] {}", None),
+        ('[1] "a"', STR),
+    ],
+)
+def test_inference_by_the_core(values, type):
+    lines = "".join(f'{{"x":{value}}}\n' for value in values.split())
+    assert _core.infer_json_lines(lines.encode(), ["x"]) == [type and type.value]
 
 
 @pytest.mark.parametrize(

@@ -13,11 +13,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import zstandard
+from oracle.rows import ROW, Defined
 
-from mopsus.events.trace import TraceReader, arrow, check, expand, needs_of
-from mopsus.events.trace.batches import ROW, plain_batch
-from mopsus.events.trace.recognise import rows_of
-from mopsus.events.trace.rows import Rows
+from mopsus.events.trace import TraceReader, arrow, check, expand, needs_of, text
 from mopsus.model import Event, Parameter, Spec, TraceError
 
 FIXED = {"event", "time", "thread", "location", ROW}
@@ -59,8 +57,7 @@ class Recording:
         parameters = {event.name: event.parameters for event in self.spec.events}
         if "event" not in data.column_names:
             raise TraceError("no column", file=source, row=first_row, column="event")
-        rows = data.to_pylist() if isinstance(data, pa.Table) else pa.record_batch(data).to_pylist()
-        for offset, row in enumerate(rows):
+        for offset, row in enumerate(pa.record_batch(data).to_pylist()):
             number = row.get(ROW, first_row + offset)
             name = row["event"]
             if name is None:
@@ -105,10 +102,8 @@ def read_rows(spec: Spec, *traces: Path | str, **options: Any) -> list[dict[str,
     found = []
     with TraceReader(expand([str(trace) for trace in traces]), needs_of([spec]), **options) as reader:
         for batch in reader:
-            data = plain_batch(batch).data
-            rows = rows_of(data) if isinstance(data, Rows) else data.to_pylist()
-            numbers = batch.numbers or range(batch.first_row, batch.first_row + len(batch))
-            found += [{**row, ROW: number} for row, number in zip(rows, numbers, strict=True)]
+            rows = pa.record_batch(batch.columns).to_pylist()
+            found += [{ROW: number, **row} for number, row in enumerate(rows, batch.first_row)]
     return found
 
 
@@ -125,15 +120,11 @@ def plain(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 def without_pyarrow(monkeypatch: Any) -> None:
     """Make the extra look as if it were not installed."""
     monkeypatch.setattr(arrow, "load", lambda module: None)
-    for module in ("fast", "batches"):
-        monkeypatch.setattr(f"mopsus.events.trace.{module}.load", lambda module: None)
 
 
 def row_by_row(monkeypatch: Any) -> None:
     """Leave nothing but the definition."""
-    without_pyarrow(monkeypatch)
-    for function in ("read_csv", "csv_samples", "read_jsonl"):
-        monkeypatch.setattr(f"mopsus.events.trace.fast.{function}", lambda *_: None)
+    monkeypatch.setattr(text, "_core", Defined())
 
 
 def write_csv(path: Path, rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> Path:

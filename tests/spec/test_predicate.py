@@ -87,6 +87,16 @@ def test_refused(text):
         parse_predicate(text)
 
 
+@pytest.mark.parametrize(
+    "text", ['x == "\\ud800"', 'x in ("a", "\\udfff")', 'field("\\ud800") is None', 'contains(x, "\\ud800")']
+)
+def test_half_a_character_is_refused_at_its_place(text):
+    """No row has it, and what looks for it in rows cannot even be told of it: there was a traceback."""
+    with pytest.raises(ArgumentError, match="surrogate") as caught:
+        parse_predicate(text)
+    assert caught.value.offset == text.index('"\\ud')
+
+
 def test_fields_are_listed_once_in_order():
     tree = parse_predicate("b == 1 and not (a in (1,) or startswith(b, 'x')) and field('c d') is None and 1 < e.f")
     assert fields(tree) == ("b", "a", "c d", "e.f")

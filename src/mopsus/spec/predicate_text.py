@@ -37,12 +37,25 @@ def parse_expression(text: str, around: str = "") -> ast.expr:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return ast.parse(f"{around}({text}\n)", mode="eval").body
+            tree = ast.parse(f"{around}({text}\n)", mode="eval").body
     except SyntaxError as error:
         line, column = error.lineno or 1, error.offset or 1
         raise ArgumentError(error.msg or "invalid syntax", offset=_offset(text, line, column - 1, around)) from None
     except (ValueError, RecursionError, MemoryError) as error:
         raise ArgumentError(str(error) or "too deeply nested") from None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and not _is_text(node.value):
+            hint = "write the character itself"
+            raise fault(text, node, "half of a surrogate pair is not a character", hint, around=around)
+    return tree
+
+
+def _is_text(value: str) -> bool:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def fault(

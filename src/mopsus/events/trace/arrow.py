@@ -11,7 +11,7 @@ from mopsus.model import TraceError
 
 # pyarrow has no type information; these names at least say which of its types is meant.
 Module: TypeAlias = Any
-Table: TypeAlias = Any
+Batch: TypeAlias = Any
 Array: TypeAlias = Any
 DataType: TypeAlias = Any
 
@@ -36,22 +36,6 @@ def require(module: str, purpose: str) -> Module:
     return found
 
 
-def arrow_type(type: ColumnType) -> DataType:
-    """The Arrow type of a column of ours."""
-    pa = require("pyarrow", "an Arrow column")
-    match type:
-        case ColumnType.INT:
-            return pa.int64()
-        case ColumnType.FLOAT:
-            return pa.float64()
-        case ColumnType.BOOL:
-            return pa.bool_()
-        case ColumnType.STR:
-            return pa.string()
-        case ColumnType.BYTES:
-            return pa.binary()
-
-
 def column_type(type: DataType) -> ColumnType:
     """Our type for an Arrow type that `decode` lets through."""
     pa = require("pyarrow", "an Arrow column")
@@ -67,7 +51,7 @@ def column_type(type: DataType) -> ColumnType:
 
 
 def without_timestamps(array: Array) -> Array:
-    """Timestamps as seconds, for whoever counts with numbers; anything else as it is.
+    """Return timestamps as seconds, and anything else as it is.
 
     A float since the epoch has room for microseconds, not for nanoseconds.
     """

@@ -19,12 +19,13 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import IO
 
-from mopsus.events.trace.arrow import Table, arrow_type, column_type, require, without_timestamps
-from mopsus.events.trace.columns import ColumnType
+from mopsus import _core
+from mopsus.events.trace.arrow import Batch, column_type, require, without_timestamps
+from mopsus.events.trace.columns import convert_value
 from mopsus.events.trace.needs import EVENT, ColumnTypes, Needs
-from mopsus.events.trace.rows import convert_rows
+from mopsus.events.trace.rows import Answer, Parsed, RowByRow
 from mopsus.events.trace.sources import Format, UnreadableError
-from mopsus.events.trace.text import Parsed, missing_event_column
+from mopsus.events.trace.text import fields_of, missing_event_column
 
 DECODER = Path(__file__).with_name("decode.py")
 STREAM_MAGIC = b"\xff\xff\xff\xff"
@@ -86,7 +87,7 @@ class Decoding:
             except UnreadableError as error:
                 self._feed_error = error
 
-    def __iter__(self) -> Iterator[Table]:
+    def __iter__(self) -> Iterator[Batch]:
         """The batches; `UnreadableError` when the file is damaged, after every batch before the damage."""
         while True:
             try:
@@ -132,7 +133,7 @@ class Decoding:
 
 
 class BinaryReader:
-    """Turns decoded batches into batches of the types that the run has settled on."""
+    """Turns decoded batches into columns of the types that the run has settled on."""
 
     def __init__(self, decoding: Decoding, needs: Needs, types: ColumnTypes) -> None:
         self._types = types
@@ -140,7 +141,7 @@ class BinaryReader:
         if needs.named_only and EVENT not in decoding.columns:
             raise missing_event_column(decoding.columns)
 
-    def parse(self, batch: Table, *, stop: bool) -> Parsed:
+    def parse(self, batch: Batch, *, stop: bool) -> Parsed:
         """The rows of a batch; with `stop`, nothing after the first bad one."""
         open_columns = self._types.undecided(self.present)
         self._types.decide(
@@ -150,26 +151,12 @@ class BinaryReader:
                 if batch.column(name).null_count < batch.num_rows
             }
         )
-        if self._types.needs.named_only and batch.column(EVENT).null_count:
-            return self._parse_slowly(batch, stop)
-        pa = require("pyarrow", "an Arrow column")
-        arrays = []
-        for name in self.present:
-            array = batch.column(name)
-            has, wants = column_type(array.type), self._types[name]
-            if has is not wants:
-                if has is not ColumnType.INT or wants not in (ColumnType.FLOAT, ColumnType.STR):
-                    return self._parse_slowly(batch, stop)
-                try:
-                    array = array.cast(arrow_type(wants))
-                except pa.ArrowInvalid:
-                    return self._parse_slowly(batch, stop)
-            arrays.append(array)
-        if not arrays:
-            return Parsed(batch, batch.num_rows)
-        return Parsed(pa.table(arrays, names=list(self.present)), batch.num_rows)
+        odd = RowByRow(self.present, self._types, stop=stop, end=batch.num_rows)
 
-    def _parse_slowly(self, batch: Table, stop: bool) -> Parsed:
-        values = {name: without_timestamps(batch.column(name)).to_pylist() for name in self.present}
-        exact = convert_rows(values, batch.num_rows, self._types, stop=stop)
-        return Parsed(exact.rows, exact.count, exact.bad)
+        def read(at: int, offset: int) -> Answer:
+            row = batch.slice(at, 1)
+            values = [without_timestamps(row.column(name)).to_pylist()[0] for name in self.present]
+            return odd.convert(offset, at + 1, values, convert_value)
+
+        found, count = _core.read_arrow(batch, fields_of(self.present, self._types), read)
+        return Parsed(found, count, tuple(odd.bad))

@@ -1,8 +1,7 @@
 """Stage 4: the types of a trace's columns: what a cell means, and what an undeclared column is taken for.
 
-This is the definition. Where pyarrow converts a whole block at once, it is only ever trusted with
-what it converts the same way, and everything it refuses comes here. A cell is a field of a CSV
-file as bytes; a value is what a JSON document or a decoded binary file holds.
+This is the definition. The core converts by itself what it converts the same way, and leaves the rest to
+this. A cell is a field of a CSV file as bytes; a value is what a JSON document or a decoded binary file holds.
 """
 
 from __future__ import annotations
@@ -112,7 +111,7 @@ def convert_value(value: object, type: ColumnType) -> Scalar:
             text = str(value).lower() if isinstance(value, bool) else repr(value)
             return text if type is ColumnType.STR else text.encode()
         case str(), ColumnType.BYTES:
-            return value.encode()
+            return value.encode(errors="surrogateescape")  # what was not UTF-8 is what it was
         case str(), _:
             if not value:
                 raise ValueError("an empty string")
@@ -133,25 +132,16 @@ def _to_float(value: float) -> float:
 
 def infer_from_cells(cells: Iterable[bytes]) -> ColumnType | None:
     """The type of a CSV column with these fields; None if none of them has a value."""
-    return _join(_kind_of_cell(cell) for cell in cells if cell)
-
-
-def infer_from_values(values: Iterable[object]) -> ColumnType | None:
-    """The type of a column with these typed values; None if all are null or no single values."""
-    return _join(kind for value in values if (kind := _kind_of_value(value)) is not None)
+    return join_types(_kind_of_cell(cell) for cell in cells if cell)
 
 
 def join_types(types: Iterable[ColumnType]) -> ColumnType | None:
     """The type of a column that holds values of all these types; None if there are none."""
-    return _join(iter(types))
-
-
-def _join(kinds: Iterable[ColumnType]) -> ColumnType | None:
     joined: ColumnType | None = None
-    for kind in kinds:
-        if joined is None or joined is kind:
-            joined = kind
-        elif {joined, kind} == {ColumnType.INT, ColumnType.FLOAT}:
+    for type in types:
+        if joined is None or joined is type:
+            joined = type
+        elif {joined, type} == {ColumnType.INT, ColumnType.FLOAT}:
             joined = ColumnType.FLOAT
         else:
             return ColumnType.STR
@@ -164,18 +154,3 @@ def _kind_of_cell(cell: bytes) -> ColumnType:
     if _PLAIN_FLOAT.fullmatch(cell):
         return ColumnType.FLOAT
     return ColumnType.BOOL if cell in _PLAIN_BOOLS else ColumnType.STR
-
-
-def _kind_of_value(value: object) -> ColumnType | None:
-    match value:
-        case bool():
-            return ColumnType.BOOL
-        case int():
-            return ColumnType.INT if value in INT64 else ColumnType.STR
-        case float():
-            return ColumnType.FLOAT
-        case bytes():
-            return ColumnType.BYTES
-        case str():
-            return ColumnType.STR
-    return None

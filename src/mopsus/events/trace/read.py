@@ -22,7 +22,7 @@ from mopsus.events.trace.binary import BinaryReader, Decoding
 from mopsus.events.trace.blocks import cut_blocks
 from mopsus.events.trace.likeness import likeness
 from mopsus.events.trace.needs import OPTIONAL, ColumnTypes, Needs
-from mopsus.events.trace.rows import parse_header
+from mopsus.events.trace.rows import Parsed, parse_header
 from mopsus.events.trace.sources import (
     BOM,
     STDIN,
@@ -34,7 +34,7 @@ from mopsus.events.trace.sources import (
     read_pieces,
 )
 from mopsus.events.trace.survey import Survey
-from mopsus.events.trace.text import CsvReader, JsonReader, Parsed, TextReader
+from mopsus.events.trace.text import CsvReader, JsonReader, TextReader
 from mopsus.model import TraceError
 
 PARSERS = max(1, min(4, os.cpu_count() or 1))
@@ -67,7 +67,7 @@ class TraceReader:
         if sum(source.path is None for source in sources) > 1:
             raise TraceError("standard input can be read only once", file=STDIN, code="TRACE-002")
         self.types = ColumnTypes(needs)
-        self.builder = BatchBuilder(self.types, skip=skip)
+        self.builder = BatchBuilder(skip=skip)
         self.survey = Survey(needs)
         self.empty: list[str] = []
         self.bytes_done = 0

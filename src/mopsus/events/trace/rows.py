@@ -1,7 +1,7 @@
-"""Stage 4: the rows of a block of text, one by one: the definition of CSV and JSON lines here.
+"""Stage 4: the rows of a trace, one by one: the definition of CSV and JSON lines here.
 
-It is what an install without pyarrow uses, and what says exactly which row of a block is bad when
-pyarrow has refused the block.
+The core reads whole blocks, and leaves to this what is not plainly a row: odd ways to write a value, and all bad rows,
+of which it is said here what is wrong.
 """
 
 from __future__ import annotations
@@ -9,16 +9,21 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
-from mopsus.events.trace.columns import ColumnType, convert_value, infer_from_cells, infer_from_values, parse_cell
+from mopsus._core import MOST_DIGITS, MOST_NESTED, Columns
+from mopsus.events.trace.columns import ColumnType, convert_value, infer_from_cells, parse_cell
 from mopsus.events.trace.needs import EVENT, ColumnTypes, Needs
 from mopsus.events.trace.sources import BOM, UnreadableError
-from mopsus.model import UNDECODABLE, Scalar
+from mopsus.model import Scalar
+
+Answer: TypeAlias = "tuple[tuple[Scalar, ...] | None, int]"
+"""The values of a row, None for a bad one, and where the next row begins."""
 
 _QUOTED_FIELD = re.compile(rb'"((?:[^"]+|"")*+)"([^,\r\n]*)')
 _PLAIN_FIELD = re.compile(rb"[^,\r\n]*")
+_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*+"|[][{}]')
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,24 +36,13 @@ class BadRow:
     hint: str = ""
 
 
-@dataclass(slots=True)
-class Rows:
-    """Columns of Python values. `offsets` says which rows of the block they are, in order."""
-
-    columns: dict[str, list[Scalar]]
-    offsets: list[int] = field(default_factory=list)
-
-    def __len__(self) -> int:
-        return len(self.offsets)
-
-
 @dataclass(frozen=True, slots=True)
-class ParsedRows:
-    """The good rows of a block, its bad ones, and how many rows it has."""
+class Parsed:
+    """What is in a block: its good rows, how many rows it has, and the bad ones."""
 
-    rows: Rows
-    bad: tuple[BadRow, ...]
+    columns: Columns
     count: int
+    bad: tuple[BadRow, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,22 +63,21 @@ class CsvLayout:
 
 def split_records(block: bytes) -> Iterator[tuple[list[bytes], str]]:
     """Each record's fields, and what is wrong with it ("" if nothing). Empty lines are no records."""
-    if b'"' not in block:
-        for line in block.split(b"\n"):
-            if line and line != b"\r":
-                yield _split_plain(line)
-        return
     position = 0
     while position < len(block):
         end = block.find(b"\n", position) % (len(block) + 1)
-        line = block[position:end]
-        if b'"' in line:
-            fields, problem, position = _split_quoted(block, position)
+        if end - position > 1 or block[position:end] not in (b"", b"\r"):
+            fields, problem, position = csv_record(block, position)
             yield fields, problem
-            continue
-        if line and line != b"\r":
-            yield _split_plain(line)
-        position = end + 1
+        else:
+            position = end + 1
+
+
+def csv_record(block: bytes, position: int) -> tuple[list[bytes], str, int]:
+    """The fields of the record at `position`, what is wrong with it, and where the next one starts."""
+    end = block.find(b"\n", position) % (len(block) + 1)
+    line = block[position:end]
+    return _split_quoted(block, position) if b'"' in line else (*_split_plain(line), end + 1)
 
 
 def _split_plain(line: bytes) -> tuple[list[bytes], str]:
@@ -96,7 +89,6 @@ def _split_plain(line: bytes) -> tuple[list[bytes], str]:
 
 
 def _split_quoted(block: bytes, position: int) -> tuple[list[bytes], str, int]:
-    """The fields of the record at `position`, what is wrong with it, and where the next one starts."""
     fields: list[bytes] = []
     while True:
         if block[position : position + 1] == b'"':
@@ -156,160 +148,116 @@ def csv_samples(block: bytes, layout: CsvLayout, columns: Iterable[str]) -> dict
     return {name: infer_from_cells(found) for name, found in cells.items()}
 
 
-def parse_csv(block: bytes, layout: CsvLayout, types: ColumnTypes, *, stop: bool) -> ParsedRows:
-    """The rows of a block; with `stop`, nothing after the first bad one."""
-    columns = [(name, position, types[name]) for name, position in layout.columns.items()]
-    builder = _Builder(types, stop)
-    for fields, problem in split_records(block):
-        if not problem and len(fields) != len(layout.header):
-            problem = f"{_number(len(fields), 'field')}, but the header has {len(layout.header)}"
-        if problem:
-            builder.reject(problem)
-        else:
-            builder.add({name: (fields[position], type) for name, position, type in columns}, parse_cell)
-        if builder.stopped:
-            break
-    return builder.finish(layout.columns)
+def decode_line(line: bytes) -> dict[str, object]:
+    """The object on a line; `ValueError` if there is none.
 
-
-class JsonLayout:
-    """How the needed columns are taken out of JSON objects.
-
-    `a.b` is the key `a.b`, or else the key `b` of the object at `a`.
+    Bytes that are not UTF-8 become halves of surrogate pairs, which no column takes for text.
     """
-
-    def __init__(self, needs: Needs) -> None:
-        import msgspec  # which CSV does not need
-
-        self.columns = needs.columns
-        self.nested = any("." in name for name in self.columns)
-        names = list(dict.fromkeys([*self.columns, *(name.partition(".")[0] for name in self.columns)]))
-        self._positions = {name: position for position, name in enumerate(names)}
-        keys = [f"f{position}" for position in range(len(names))]
-        # Fields that are not asked for are skipped without being built or checked.
-        struct = msgspec.defstruct(
-            "Row", [(key, Any, None) for key in keys], rename=dict(zip(keys, names, strict=True)), gc=False
-        )
-        self._decoder = msgspec.json.Decoder(struct)
-        self._values: Callable[[msgspec.Struct], tuple[object, ...]] = msgspec.structs.astuple
-
-    def decode(self, line: bytes) -> tuple[object, ...]:
-        """The values of the needed columns, None where the object has no such key; `ValueError` if it is no object."""
-        values = self._decode(line)
-        if not self.nested:
-            return values
-        found = dict(zip(self._positions, values, strict=True))
-        return tuple(found[name] if found[name] is not None else _inner(found, name) for name in self.columns)
-
-    def _decode(self, line: bytes) -> tuple[object, ...]:
-        try:
-            return self._values(self._decoder.decode(line))
-        except ValueError:
-            if b"NaN" not in line and b"Infinity" not in line:
-                raise
-        row = json.loads(line)  # accepts what Python's own json module writes
-        if not isinstance(row, dict):
-            raise ValueError("not an object")
-        return tuple(map(row.get, self._positions))
+    text = line.decode(errors="surrogateescape")
+    _check_nesting(text)
+    try:
+        found = json.loads(text, parse_int=_whole_number)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{error.msg} at character {error.pos + 1}") from None
+    if not isinstance(found, dict):
+        raise ValueError("it holds something else")
+    return found
 
 
-def _inner(row: Mapping[str, object], path: str) -> object:
-    value: object = row
-    for key in path.split("."):
+def _check_nesting(text: str) -> None:
+    """Refuse what would exhaust the stack of whatever reads it."""
+    if text.count("[") + text.count("{") <= MOST_NESTED:
+        return
+    depth = 0
+    for bracket in _BRACKET.finditer(text):
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(bracket[0], 0)
+        if depth > MOST_NESTED:
+            raise ValueError(f"more than {MOST_NESTED} levels of nesting at character {bracket.start() + 1}")
+
+
+def _whole_number(text: str) -> int:
+    if len(text.lstrip("-")) > MOST_DIGITS:
+        raise ValueError(f"a whole number of more than {MOST_DIGITS:,} digits")
+    return int(text)
+
+
+def field_of(row: Mapping[str, object], name: str) -> object:
+    """The value of a field: `a.b` is the key `a.b`, or else the key `b` of the object at `a`."""
+    value = row.get(name)
+    if value is not None or "." not in name:
+        return value
+    value = row
+    for key in name.split("."):
         value = value.get(key) if isinstance(value, Mapping) else None
     return value
 
 
-def json_samples(block: bytes, layout: JsonLayout, columns: Iterable[str]) -> dict[str, ColumnType | None]:
-    """What each of the columns looks like in this block."""
-    wanted = [(name, layout.columns.index(name)) for name in columns]
-    values: dict[str, list[object]] = {name: [] for name, _ in wanted}
-    for line in block.split(b"\n"):
-        try:
-            row = layout.decode(line)
-        except UNDECODABLE:
-            continue
-        for name, position in wanted:
-            values[name].append(row[position])
-    return {name: infer_from_values(found) for name, found in values.items()}
+class RowByRow:
+    """Reads rows of a block as defined, and keeps what is wrong with the bad ones.
 
+    With `stop`, the first bad row is the last that is looked at: the next one begins at `end`.
+    """
 
-def parse_jsonl(block: bytes, layout: JsonLayout, types: ColumnTypes, *, stop: bool) -> ParsedRows:
-    """The rows of a block; with `stop`, nothing after the first bad one. Blank lines are no rows."""
-    columns = [(name, types[name]) for name in layout.columns]
-    builder = _Builder(types, stop)
-    for line in block.split(b"\n"):
-        if not line or line.isspace():
-            continue
-        try:
-            row = layout.decode(line)
-        except UnicodeDecodeError:
-            builder.reject("not UTF-8 text", hint="convert the file to UTF-8")
-        except UNDECODABLE as error:
-            builder.reject(f"not a JSON object on one line: {error}")
-        else:
-            builder.add({name: (value, type) for (name, type), value in zip(columns, row, strict=True)}, convert_value)
-        if builder.stopped:
-            break
-    return builder.finish(layout.columns)
-
-
-def convert_rows(columns: Mapping[str, Sequence[object]], count: int, types: ColumnTypes, *, stop: bool) -> ParsedRows:
-    """Rows whose values have been decoded already, in the types of the run."""
-    builder = _Builder(types, stop)
-    for offset in range(count):
-        builder.add({name: (values[offset], types[name]) for name, values in columns.items()}, convert_value)
-        if builder.stopped:
-            break
-    return builder.finish(columns)
-
-
-class _Builder:
-    """Collects good rows by column, and bad rows with their reasons."""
-
-    def __init__(self, types: ColumnTypes, stop: bool) -> None:
+    def __init__(self, columns: Iterable[str], types: ColumnTypes, *, stop: bool, end: int) -> None:
+        self.columns = [(name, types[name]) for name in columns]
+        self.bad: list[BadRow] = []
         self._types = types
         self._stop = stop
-        self._good: list[dict[str, Scalar]] = []
-        self._offsets: list[int] = []
-        self._bad: list[BadRow] = []
-        self._count = 0
+        self._end = end
 
-    @property
-    def stopped(self) -> bool:
-        """Has a bad row been seen that nothing may follow?"""
-        return self._stop and bool(self._bad)
+    def reject(self, offset: int, after: int, message: str, column: str | None = None, hint: str = "") -> Answer:
+        """The answer for a bad row."""
+        self.bad.append(BadRow(offset, message, column, hint))
+        return None, self._end if self._stop else after
 
-    def reject(self, message: str, column: str | None = None, hint: str = "") -> None:
-        """The next row is bad."""
-        self._bad.append(BadRow(self._count, message, column, hint))
-        self._count += 1
-
-    def add(self, row: Mapping[str, tuple[Any, ColumnType]], convert: Callable[[Any, ColumnType], Scalar]) -> None:
-        """The next row, still to be converted. A value that has no meaning is null unless the row's event needs it."""
-        values: dict[str, Scalar] = {}
-        failed: dict[str, ValueError] = {}
-        for name, (value, type) in row.items():
+    def convert(
+        self, offset: int, after: int, values: Sequence[Any], convert: Callable[[Any, ColumnType], Scalar]
+    ) -> Answer:
+        """The answer for a row of these values. One that has no meaning is null unless the row's event needs it."""
+        row: dict[str, Scalar] = {}
+        failed: dict[str, tuple[object, ValueError]] = {}
+        for (name, type), value in zip(self.columns, values, strict=True):
             try:
-                values[name] = convert(value, type)
+                row[name] = convert(value, type)
             except ValueError as error:
-                values[name] = None
-                failed[name] = error
-        needed = self._types.needs.needed_by(values.get(EVENT)) if failed else ()
-        for name in [name for name in failed if name in needed]:
-            self.reject(*describe_failure(name, row[name][0], failed[name], self._types))
-            return
-        if self._types.needs.named_only and values[EVENT] is None:
-            self.reject("no event name", EVENT)
-            return
-        self._good.append(values)
-        self._offsets.append(self._count)
-        self._count += 1
+                row[name] = None
+                failed[name] = value, error
+        needed = self._types.needs.needed_by(row.get(EVENT)) if failed else ()
+        for name, (value, reason) in failed.items():
+            if name in needed:
+                return self.reject(offset, after, *describe_failure(name, value, reason, self._types))
+        if self._types.needs.named_only and row[EVENT] is None:
+            return self.reject(offset, after, "no event name", EVENT)
+        return tuple(row.values()), after
 
-    def finish(self, columns: Iterable[str]) -> ParsedRows:
-        """Everything collected."""
-        rows = Rows({name: [row[name] for row in self._good] for name in columns}, self._offsets)
-        return ParsedRows(rows, tuple(self._bad), self._count)
+
+def csv_rows(rows: RowByRow, block: bytes, layout: CsvLayout) -> Callable[[int, int], Answer]:
+    """What reads the record at a place of a block of CSV; the second argument is its offset among the rows."""
+    positions = list(layout.columns.values())
+
+    def read(at: int, offset: int) -> Answer:
+        fields, problem, after = csv_record(block, at)
+        if not problem and len(fields) != len(layout.header):
+            problem = f"{_number(len(fields), 'field')}, but the header has {len(layout.header)}"
+        if problem:
+            return rows.reject(offset, after, problem)
+        return rows.convert(offset, after, [fields[position] for position in positions], parse_cell)
+
+    return read
+
+
+def json_rows(rows: RowByRow, block: bytes) -> Callable[[int, int], Answer]:
+    """What reads the line at a place of a block of JSON lines."""
+
+    def read(at: int, offset: int) -> Answer:
+        end = block.find(b"\n", at) % (len(block) + 1)
+        try:
+            row = decode_line(block[at:end])
+        except ValueError as error:
+            return rows.reject(offset, end + 1, f"not a JSON object on one line: {error}")
+        return rows.convert(offset, end + 1, [field_of(row, name) for name, _ in rows.columns], convert_value)
+
+    return read
 
 
 def describe_failure(column: str, value: object, error: ValueError, types: ColumnTypes) -> tuple[str, str, str]:

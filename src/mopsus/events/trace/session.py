@@ -5,22 +5,19 @@ All specs stop at the same row: when one of them cannot use a row, none sees a l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from functools import reduce
 from typing import Any, Literal, Protocol, TypeAlias
 
-from mopsus._core import Columns
-from mopsus.events.trace import masks
-from mopsus.events.trace.arrow import Array, Table, require
-from mopsus.events.trace.batches import ROW, TraceBatch, plain_batch
-from mopsus.events.trace.needs import EVENT, LOCATION, RELEASE, THREAD, TIME, needs_of
-from mopsus.events.trace.recognise import Recogniser, TraceEvent, rows_of
-from mopsus.events.trace.rows import Rows
+from mopsus import _core
+from mopsus._core import Columns, FoundEvents
+from mopsus.events.trace.batches import TraceBatch
+from mopsus.events.trace.needs import EVENT, needs_of
+from mopsus.events.trace.recognise import Recogniser
 from mopsus.events.trace.survey import Survey
-from mopsus.model import Scalar, Spec, TraceError, Unseen, Verdict
+from mopsus.model import Spec, TraceError, Unseen, Verdict
 from mopsus.model.text import show_value
 from mopsus.model.unseen import with_conditions
 
@@ -43,19 +40,7 @@ class Counts(Protocol):
 class TraceMonitor(Protocol):
     """What a run asks of a monitor; `mopsus.monitor.Monitor` is one."""
 
-    def run(self, data: Columns | Table, *, source: str, first_row: int, bad_rows: BadRows) -> None: ...
-
-    def row(
-        self,
-        event: str,
-        values: Mapping[str, Scalar],
-        *,
-        time: int | float | None,
-        thread: Scalar,
-        location: str | None,
-        source: str,
-        row: int | None,
-    ) -> None: ...
+    def run(self, data: Columns, *, source: str, first_row: int, bad_rows: BadRows) -> None: ...
 
     def stats(self) -> Counts: ...
 
@@ -81,12 +66,13 @@ class Watcher:
     monitor: TraceMonitor
     recogniser: Recogniser
     bad_rows: int = 0
-    parameters: Mapping[str, tuple[str, ...]] = field(init=False)
+    needs: list[tuple[str, list[str]]] = field(init=False)
+    """The parameters of each event."""
 
     def __post_init__(self) -> None:
-        self.parameters = {event.name: event.parameters for event in self.spec.events}
+        self.needs = [(event.name, list(event.parameters)) for event in self.spec.events]
 
-    def lacks(self, batch: TraceBatch, row: int | None, event: str, parameter: str) -> TraceError:
+    def lacks(self, batch: TraceBatch, row: int, event: str, parameter: str) -> TraceError:
         """The error for a row that has no value for what its event needs, in the words of the trace."""
         column = self.recogniser.column(event, parameter)
         if column in batch.absent:
@@ -212,53 +198,49 @@ class Session:
         `TraceError` at a row that a spec cannot use, when bad rows stop the run; no monitor has then seen that
         row or a later one.
         """
-        self._names = self._names or _event_names(batch)
+        self._names = self._names or _event_names(batch.columns)
         self._first = self._first or batch
-        if isinstance(batch.data, Columns) and self._as_they_are(batch, batch.data):
-            self._feed_columns(batch, batch.data)
-            return
-        batch = plain_batch(batch)
-        if isinstance(batch.data, Rows):
-            self._feed_rows(batch, batch.data)
-        else:
-            self._feed_table(batch)
-
-    def _as_they_are(self, batch: TraceBatch, columns: Columns) -> bool:
-        """Can every monitor take the columns as they are, and all stop at the same row?"""
-        if not all(watcher.recogniser.takes(columns) for watcher in self.watchers):
-            return False
-        complete = not batch.absent and not any(map(columns.null_count, columns.column_names))
-        return complete or len(self.watchers) == 1 or self._bad_rows == "skip"
-
-    def _feed_columns(self, batch: TraceBatch, columns: Columns) -> None:
-        error = self._run(batch, [columns] * len(self.watchers))
-        rows = columns.num_rows if error is None else (error.row or batch.first_row) - batch.first_row
-        self.rows += rows
-        self.ignored += rows - columns.count(EVENT, _names([watcher.recogniser for watcher in self.watchers]), rows)
+        found = [self._find(watcher, batch.columns) for watcher in self.watchers]
+        data = [batch.columns if each is None else each.events() for each in found]
+        error = self._first_incomplete(batch, data) if self._bad_rows == "stop" and len(data) > 1 else None
         if error is not None:
-            raise error
-
-    def _feed_table(self, batch: TraceBatch) -> None:
-        tables = [watcher.recogniser.table(batch) for watcher in self.watchers]
-        error = self._first_incomplete(batch, tables) if self._bad_rows == "stop" and len(tables) > 1 else None
-        if error is not None:
-            tables = [_rows_before(table, batch, error.row or 0) for table in tables]
+            data = [each.before(error.row or 0) for each in data]
         if self._bad_rows == "skip":
-            tables = [_without_incomplete(watcher, table) for watcher, table in zip(self.watchers, tables, strict=True)]
-        failure = self._run(batch, tables)
+            data = [self._complete(*each) for each in zip(self.watchers, found, data, strict=True)]
+        failure = self._run(batch, data)
         if failure is not None and error is None:  # said by a monitor, which knows nothing of columns
-            lacking = self._first_incomplete(batch, tables)
+            lacking = self._first_incomplete(batch, data)
             failure = lacking if lacking is not None and lacking.row == failure.row else failure
         error = failure or error
-        table: Table = batch.data
-        if error is not None:
-            table = _rows_before(table, batch, error.row or batch.first_row)
-        self.rows += table.num_rows
-        self.ignored += table.num_rows - count_used(table, [watcher.recogniser for watcher in self.watchers])
+        rows = batch.columns.num_rows if error is None else batch.columns.rows_before(error.row or batch.first_row)
+        self.rows += rows
+        self.ignored += rows - self._count_events(batch.columns, found, rows)
         if error is not None:
             raise error
 
-    def _run(self, batch: TraceBatch, data: Sequence[Columns | Table]) -> TraceError | None:
+    @staticmethod
+    def _find(watcher: Watcher, columns: Columns) -> FoundEvents | None:
+        """Which rows are which events; None if the monitor can take the columns as they are."""
+        return None if watcher.recogniser.takes(columns) else watcher.recogniser.find(columns)
+
+    @staticmethod
+    def _complete(watcher: Watcher, found: FoundEvents | None, events: Columns) -> Columns:
+        """The events of the rows that lack nothing. A row may be several events, and is left out as a whole."""
+        if watcher.recogniser.plain or found is None:
+            return events  # the monitor leaves them out by itself
+        events, bad_rows = events.without_lacking(watcher.needs)
+        watcher.bad_rows += bad_rows
+        return events
+
+    def _count_events(self, columns: Columns, found: Sequence[FoundEvents | None], rows: int) -> int:
+        """How many of the first rows are an event of some spec."""
+        recognisers = [watcher.recogniser for watcher in self.watchers]
+        if not any(found):
+            return columns.count(EVENT, list(dict.fromkeys(name for each in recognisers for name in each.names)), rows)
+        every = [each or other.find(columns) for each, other in zip(found, recognisers, strict=True)]
+        return _core.count_events(every, rows)
+
+    def _run(self, batch: TraceBatch, data: Sequence[Columns]) -> TraceError | None:
         """Give each monitor its data; what is wrong with a row, if something is."""
         with self._sorter.sorting(len(data) > 1):
             try:
@@ -268,132 +250,22 @@ class Session:
                 return failure
         return None
 
-    def _first_incomplete(self, batch: TraceBatch, tables: Sequence[Table]) -> TraceError | None:
+    def _first_incomplete(self, batch: TraceBatch, data: Sequence[Columns]) -> TraceError | None:
         """The first row that lacks a value which one of the specs needs."""
-        pc = require("pyarrow.compute", "an Arrow table")
         first: TraceError | None = None
-        for watcher, table in zip(self.watchers, tables, strict=True):
-            for event, name, lacking in _lacking(watcher, table):
-                at = pc.index(lacking, True).as_py()
-                if at >= 0 and (first is None or _number(table, batch, at) < (first.row or 0)):
-                    first = watcher.lacks(batch, _number(table, batch, at), event, name)
+        for watcher, events in zip(self.watchers, data, strict=True):
+            lack = events.first_lacking(watcher.needs)
+            if lack is not None and (first is None or lack[0] < (first.row or 0)):
+                first = watcher.lacks(batch, *lack)
         return first
 
-    def _feed_rows(self, batch: TraceBatch, rows: Rows) -> None:
-        numbers = batch.numbers or range(batch.first_row, batch.first_row + len(rows))
-        for number, row in zip(numbers, rows_of(rows), strict=True):
-            found = [list(watcher.recogniser.events(row)) for watcher in self.watchers]
-            errors = [
-                _incomplete(watcher, batch, number, events)
-                for watcher, events in zip(self.watchers, found, strict=True)
-            ]
-            if self._bad_rows == "stop":
-                for first in filter(None, errors):
-                    raise first
-            for watcher, events, error in zip(self.watchers, found, errors, strict=True):
-                watcher.bad_rows += error is not None
-                if error is None:
-                    self._feed_row(watcher, events, row, batch.source, number)
-            self.rows += 1
-            self.ignored += not any(found)
 
-    @staticmethod
-    def _feed_row(
-        watcher: Watcher, events: Sequence[TraceEvent], row: Mapping[str, Scalar], source: str, number: int
-    ) -> None:
-        location, time = row.get(LOCATION), row.get(TIME)
-        for event in events:
-            watcher.monitor.row(
-                event.name,
-                event.values,
-                time=time if isinstance(time, int | float) and not isinstance(time, bool) else None,
-                thread=row.get(THREAD),
-                location=location if isinstance(location, str) else None,
-                source=source,
-                row=number,
-            )
-
-
-def count_used(table: Table, recognisers: Sequence[Recogniser]) -> int:
-    """How many rows are an event of some spec."""
-    if all(recogniser.plain for recogniser in recognisers):
-        return masks.count_names(table, _names(recognisers))
-    pc = require("pyarrow.compute", "an Arrow table")
-    used = reduce(pc.or_, (recogniser.mask(table) for recogniser in recognisers))
-    return int(pc.sum(used).as_py() or 0)
-
-
-def _names(recognisers: Sequence[Recogniser]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for recogniser in recognisers for name in recogniser.names))
-
-
-def _lacking(watcher: Watcher, table: Table) -> Iterator[tuple[str, str, Array]]:
-    """For each event and parameter that some row may lack: which of the rows do."""
-    pc = require("pyarrow.compute", "an Arrow table")
-    for event, parameters in watcher.parameters.items():
-        for name in parameters:
-            if name in table.column_names and not table.column(name).null_count:
-                continue
-            lacking = masks.has_name(table, (event,))
-            if name in table.column_names:
-                lacking = pc.and_(lacking, pc.is_null(masks.plain_array(table.column(name))))
-            yield event, name, lacking
-
-
-def _without_incomplete(watcher: Watcher, table: Table) -> Table:
-    """The events of the rows that lack nothing. A row may be several events, and is left out as a whole."""
-    if watcher.recogniser.plain or ROW not in table.column_names:
-        return table
-    pc = require("pyarrow.compute", "an Arrow table")
-    masked = [lacking for _, _, lacking in _lacking(watcher, table)]
-    if not masked:
-        return table
-    bad = pc.unique(table.column(ROW).filter(reduce(pc.or_, masked)))
-    watcher.bad_rows += len(bad)
-    return table.filter(pc.invert(pc.is_in(table.column(ROW), value_set=bad)))
-
-
-def _incomplete(watcher: Watcher, batch: TraceBatch, number: int, events: Sequence[TraceEvent]) -> TraceError | None:
-    for event in events:
-        if event.name != RELEASE:
-            for name, value in event.values.items():
-                if value is None:
-                    return watcher.lacks(batch, number, event.name, name)
-    return None
-
-
-def _number(table: Table, batch: TraceBatch, at: int) -> int:
-    return int(table.column(ROW)[at].as_py()) if ROW in table.column_names else batch.first_row + at
-
-
-def _rows_before(table: Table, batch: TraceBatch, row: int) -> Table:
-    pc = require("pyarrow.compute", "an Arrow table")
-    if ROW in table.column_names:
-        return table.filter(pc.less(table.column(ROW), row))
-    return table.slice(0, row - batch.first_row)
-
-
-def _event_names(batch: TraceBatch) -> list[str]:
+def _event_names(columns: Columns) -> list[str]:
     """Some of the event names in a batch, for messages."""
-    if isinstance(batch.data, Rows):
-        found: Iterable[object] = batch.data.columns.get(EVENT, ())
-    elif EVENT not in batch.data.column_names:
-        found = ()
-    elif isinstance(batch.data, Columns):
-        found = batch.data.distinct(EVENT)
-    else:
-        found = batch.data.column(EVENT).slice(0, 1000).to_pylist()
-    return sorted({name for name in found if isinstance(name, str)})
+    return sorted(columns.distinct(EVENT)) if EVENT in columns.column_names else []
 
 
 def _first_row(batch: TraceBatch) -> str:
     """The first row of a batch, for messages."""
-    data = batch.data
-    if isinstance(data, Rows):
-        values = {name: column[0] for name, column in data.columns.items()}
-    elif isinstance(data, Columns):
-        values = {name: column[0] for name, column in data.to_pydict().items()}
-    else:
-        values = {name: column[0] for name, column in data.slice(0, 1).to_pydict().items()}
-    shown = [f"{name}={show_value(value)}" for name, value in values.items() if value is not None and name != ROW]
+    shown = [f"{name}={show_value(value)}" for name, value in batch.columns.first().items() if value is not None]
     return f"the first row has {', '.join(shown)}" if shown else ""

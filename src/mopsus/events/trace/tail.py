@@ -40,7 +40,7 @@ class LogReader:
     ) -> None:
         self.survey = Survey(needs)
         self.types = ColumnTypes(needs)
-        self.builder = BatchBuilder(self.types, skip=skip)
+        self.builder = BatchBuilder(skip=skip)
         self._log = log
         self._needs = needs
         self._skip = skip

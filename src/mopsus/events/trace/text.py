@@ -1,28 +1,24 @@
-"""Stage 4: CSV and JSON lines: from blocks of text to batches, quickly where it is safe and exactly where it is not."""
+"""Stage 4: CSV and JSON lines: from blocks of text to columns, by the core, with the definition for what is odd."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Collection, Iterable
+from typing import Protocol, TypeAlias
 
-from mopsus._core import Columns
-from mopsus.events.trace import fast, rows
-from mopsus.events.trace.arrow import Table
+from mopsus import _core
+from mopsus.events.trace import rows
 from mopsus.events.trace.columns import ColumnType
 from mopsus.events.trace.needs import EVENT, ColumnTypes, Needs
-from mopsus.events.trace.rows import BadRow, CsvLayout, JsonLayout, Rows
+from mopsus.events.trace.rows import CsvLayout, Parsed, RowByRow
 from mopsus.events.trace.sources import UnreadableError
 
+Field: TypeAlias = tuple[str, str, bool, bool]
 
-@dataclass(frozen=True, slots=True)
-class Parsed:
-    """What is in a block: `data` has all its rows as columns, or the good ones as Python values."""
 
-    data: Columns | Table | Rows
-    count: int
-    bad: tuple[BadRow, ...] = ()
+def fields_of(columns: Iterable[str], types: ColumnTypes) -> list[Field]:
+    """What the core is to read: name, type, whether it is numbered, whether a row without it is odd."""
+    return [(name, types[name].value, name == EVENT, name == EVENT and types.needs.named_only) for name in columns]
 
 
 class TextReader(Protocol):
@@ -58,41 +54,42 @@ class CsvReader:
             self._types.decide(self._look(block, columns))
 
     def _look(self, block: bytes, columns: list[str]) -> dict[str, ColumnType | None]:
-        seen = fast.csv_samples(block, self._layout, columns)
-        return rows.csv_samples(block, self._layout, columns) if seen is None else seen
+        width, positions = len(self._layout.header), [self._layout.columns[name] for name in columns]
+        seen = _core.infer_csv(block, width, positions)
+        return rows.csv_samples(block, self._layout, columns) if seen is None else _types(columns, seen)
 
     def parse(self, block: bytes, *, stop: bool) -> Parsed:
-        columns = fast.read_csv(block, self._layout, self._types)
-        if columns is not None:
-            return Parsed(columns, columns.num_rows)
-        exact = rows.parse_csv(block, self._layout, self._types, stop=stop)
-        return Parsed(exact.rows, exact.count, exact.bad)
+        columns = self._layout.columns
+        odd = RowByRow(columns, self._types, stop=stop, end=len(block))
+        fields, positions = fields_of(columns, self._types), list(columns.values())
+        reader = rows.csv_rows(odd, block, self._layout)
+        found, count = _core.read_csv(block, len(self._layout.header), fields, positions, reader)
+        return Parsed(found, count, tuple(odd.bad))
 
 
 class JsonReader:
     """The blocks of a file of JSON lines."""
 
     def __init__(self, needs: Needs, types: ColumnTypes) -> None:
-        self._layout = JsonLayout(needs)
+        self.present = needs.columns
         self._types = types
 
-    @property
-    def present(self) -> Collection[str]:
-        return self._layout.columns
-
     def sample(self, block: bytes) -> None:
-        undecided = self._types.undecided(self._layout.columns)
+        undecided = self._types.undecided(self.present)
         # Most traces lack some column for good; looking for its name is much quicker than decoding each block twice.
         columns = [name for name in undecided if json.dumps(name).encode() in block or "." in name]
         if columns:
-            self._types.decide(rows.json_samples(block, self._layout, columns))
+            self._types.decide(_types(columns, _core.infer_json_lines(block, columns)))
 
     def parse(self, block: bytes, *, stop: bool) -> Parsed:
-        table = fast.read_jsonl(block, self._layout, self._types)
-        if table is not None:
-            return Parsed(table, table.num_rows)
-        exact = rows.parse_jsonl(block, self._layout, self._types, stop=stop)
-        return Parsed(exact.rows, exact.count, exact.bad)
+        odd = RowByRow(self.present, self._types, stop=stop, end=len(block))
+        fields = fields_of(self.present, self._types)
+        found, count = _core.read_json_lines(block, fields, rows.json_rows(odd, block))
+        return Parsed(found, count, tuple(odd.bad))
+
+
+def _types(columns: Iterable[str], seen: Iterable[str | None]) -> dict[str, ColumnType | None]:
+    return {name: ColumnType(type) if type else None for name, type in zip(columns, seen, strict=True)}
 
 
 def missing_event_column(header: tuple[str, ...], likeness: str = "") -> UnreadableError:
