@@ -52,25 +52,11 @@ PyObject* Decoder::value(unsigned depth) {
         case kNone: return Py_NewRef(Py_None);
         case kTrue: return Py_NewRef(Py_True);
         case kFalse: return Py_NewRef(Py_False);
-        case kInteger: {
-            std::uint64_t bits = 0;
-            if (!number(bits)) return nullptr;
-            return PyLong_FromLongLong(static_cast<long long>((bits >> 1) ^ (0 - (bits & 1))));
-        }
-        case kLarge: return integer();
-        case kFloat: {
-            const char* place = take(sizeof(double));
-            double real = 0;
-            if (place == nullptr) return nullptr;
-            std::memcpy(&real, place, sizeof real);
-            return PyFloat_FromDouble(real);
-        }
+        case kInteger: return integer();
+        case kLarge: return large_integer();
+        case kFloat: return real();
         case kText: return text(nullptr);
-        case kBytes: {
-            std::uint64_t size = 0;
-            const char* place = number(size) ? take(size) : nullptr;
-            return place != nullptr ? PyBytes_FromStringAndSize(place, static_cast<Py_ssize_t>(size)) : nullptr;
-        }
+        case kBytes: return bytes();
         case kTuple: return sequence(kTuple, depth);
         case kList: return sequence(kList, depth);
         case kMapping: return mapping(depth);
@@ -81,29 +67,46 @@ PyObject* Decoder::value(unsigned depth) {
         case kMember: return member(depth);
         case kNamed:
         case kData: --at; return shaped(depth);
-        case kFunction: {
-            auto* type = reinterpret_cast<PyTypeObject*>(wire.function);
-            PyObject* made = type->tp_alloc(type, 4);
-            for (Py_ssize_t k = 0; made != nullptr && k < 4; ++k) {
-                PyObject* part = value(depth + 1);
-                // The arguments of a function are a tuple, and its names are texts.
-                if (part == nullptr || (k == 2 && !PyTuple_CheckExact(part)) || (k < 2 && !PyUnicode_Check(part))) {
-                    Py_XDECREF(part);
-                    Py_CLEAR(made);
-                } else {
-                    PyTuple_SET_ITEM(made, k, part);
-                }
-            }
-            return made;
-        }
-        case kOpaque: {
-            PyObject* content = text(nullptr);
-            PyObject* made = content != nullptr ? quiet(PyObject_CallOneArg(wire.opaque, content)) : nullptr;
-            Py_XDECREF(content);
-            return made;
-        }
+        case kFunction: return function(depth);
+        case kOpaque: return text(wire.opaque);
         default: return nullptr;
     }
+}
+
+PyObject* Decoder::integer() {
+    std::uint64_t bits = 0;
+    if (!number(bits)) return nullptr;
+    return PyLong_FromLongLong(static_cast<long long>((bits >> 1) ^ (0 - (bits & 1))));
+}
+
+PyObject* Decoder::real() {
+    const char* place = take(sizeof(double));
+    double real = 0;
+    if (place == nullptr) return nullptr;
+    std::memcpy(&real, place, sizeof real);
+    return PyFloat_FromDouble(real);
+}
+
+PyObject* Decoder::bytes() {
+    std::uint64_t size = 0;
+    const char* place = number(size) ? take(size) : nullptr;
+    return place != nullptr ? PyBytes_FromStringAndSize(place, static_cast<Py_ssize_t>(size)) : nullptr;
+}
+
+// Its names are texts, and its arguments are a tuple.
+PyObject* Decoder::function(unsigned depth) {
+    auto* type = reinterpret_cast<PyTypeObject*>(wire.function);
+    PyObject* made = type->tp_alloc(type, 4);
+    for (Py_ssize_t k = 0; made != nullptr && k < 4; ++k) {
+        PyObject* part = value(depth + 1);
+        if (part == nullptr || (k == 2 && !PyTuple_CheckExact(part)) || (k < 2 && !PyUnicode_Check(part))) {
+            Py_XDECREF(part);
+            Py_CLEAR(made);
+        } else {
+            PyTuple_SET_ITEM(made, k, part);
+        }
+    }
+    return made;
 }
 
 PyObject* Decoder::text(PyObject* type) {
@@ -117,7 +120,7 @@ PyObject* Decoder::text(PyObject* type) {
     return typed;
 }
 
-PyObject* Decoder::integer() {
+PyObject* Decoder::large_integer() {
     std::uint64_t size = 0;
     const char* place = number(size) ? take(size) : nullptr;
     return place != nullptr ? quiet(PyLong_FromString(std::string(place, size).c_str(), nullptr, 16)) : nullptr;

@@ -52,48 +52,82 @@ bool is_kept_by_its_iterator(PyObject* given) {
 
 bool is_object(PyObject* value) { return has_identity(Py_TYPE(value)) && !is_permanent(value); }
 
+// The taps that a loop meets, none or one of each. What a loop does for `for x in given`:
+//
+//     iter(given)      -> iterator    creates: told of both when it returns
+//     next(iterator)   -> x           before or after: told of each step
+//     next(iterator)   raises         end: told that there are no more
+struct LoopTaps {
+    const Tap *creates = nullptr, *before = nullptr, *after = nullptr, *end = nullptr;
+
+    const Tap* step() const { return before != nullptr ? before : after; }
+    bool none() const { return step() == nullptr && end == nullptr && creates == nullptr; }
+
+    // False: there are others, or several of one. `first` are those of the collection, `second` of the iterator.
+    bool find(const Taps* first, const Taps* second, PyObject* given, PyObject* iterator) {
+        bool several = false;
+        if (first != nullptr) {
+            if (only_one(first->around, given, several) != nullptr || only_one(first->before, given, several) != nullptr) return false;
+            creates = only_one(first->returning, given, several);
+            if (only_one(first->raising, given, several) != nullptr || several) return false;
+        }
+        if (second != nullptr) {
+            if (only_one(second->around, iterator, several) != nullptr) return false;
+            before = only_one(second->before, iterator, several);
+            after = only_one(second->returning, iterator, several);
+            end = only_one(second->raising, iterator, several);
+        }
+        return !several && (before == nullptr || after == nullptr);
+    }
+};
+
+// A tap that only tells a monitor of the iterator.
+bool is_plain(const Tap& tap) { return tap.simple && !tap.entry; }
+
+// An event about the iterator alone creates an instance if it is the first that tells of it, so both steps and ends have to allow
+// that it is pending.
+bool may_be_stepped(const LoopPlan& plan) {
+    return plan.monitor->core().program().parameters == 1 && plan.monitor->defers(plan.step) && (!plan.has_end || plan.monitor->defers(plan.end));
+}
+
+// The instance of the collection and its iterator may be pending only as long as nobody else can get hold of the iterator, and the
+// collection lives at least as long.
+bool may_be_created(const LoopPlan& plan, const Tap& creates, PyObject* given, PyObject* iterator) {
+    if (plan.has_end || creates.emission.monitor != plan.monitor || !tells_both(creates, iterator)) return false;
+    return is_kept_by_its_iterator(given) && is_object(given) && plan.monitor->defers(creates.emission.event);
+}
+
+// What every loop over objects of these types will do. A loop that does anything unusual asks its taps at each step; that is always
+// right, so in doubt the plan stays `Usual`. The quick kinds hold for one monitor, which is told of the iterator by each step
+// and perhaps of the end; the order of the checks is from the cheap and general to the special.
 void decide(LoopPlan& plan, const Taps* first, const Taps* second, PyObject* given, PyObject* iterator) {
     plan.kind = LoopPlan::Kind::Usual;
     if ((first != nullptr && !is_settled_for(*first, given)) || (second != nullptr && !is_settled_for(*second, iterator))) return;
-    bool several = false;
-    const Tap* creates = nullptr;
-    if (first != nullptr) {
-        if (only_one(first->around, given, several) != nullptr || only_one(first->before, given, several) != nullptr) return;
-        creates = only_one(first->returning, given, several);
-        if (only_one(first->raising, given, several) != nullptr || several) return;
-    }
-    const Tap *before = nullptr, *after = nullptr, *end = nullptr;
-    if (second != nullptr) {
-        if (only_one(second->around, iterator, several) != nullptr) return;
-        before = only_one(second->before, iterator, several);
-        after = only_one(second->returning, iterator, several);
-        end = only_one(second->raising, iterator, several);
-        if (several || (before != nullptr && after != nullptr)) return;
-    }
-    const Tap* step = before != nullptr ? before : after;
-    if (step == nullptr && end == nullptr && creates == nullptr) {
+    LoopTaps taps;
+    if (!taps.find(first, second, given, iterator)) return;
+    if (taps.none()) {
         if (Py_TYPE(iterator)->tp_iter == PyObject_SelfIter) plan.kind = LoopPlan::Kind::Idle;
         return;
     }
-    if (step == nullptr || !step->simple || step->entry || !is_object(iterator)) return;
-    plan.after = after != nullptr;
+    const Tap* step = taps.step();
+    if (step == nullptr || !is_plain(*step) || !is_object(iterator)) return;
+    plan.after = taps.after != nullptr;
     plan.step = step->emission.event;
     plan.monitor = step->emission.monitor;
-    plan.has_end = end != nullptr;
-    if (end != nullptr && (!end->simple || end->entry || end->emission.monitor != plan.monitor)) return;
-    if (end != nullptr) plan.end = end->emission.event;
-    if (creates == nullptr) {
-        plan.iterator_first = true;
-        plan.creates = plan.step;
-        const bool alone = plan.monitor->core().program().parameters == 1;
-        if (alone && plan.monitor->defers(plan.step) && (end == nullptr || plan.monitor->defers(plan.end))) plan.kind = LoopPlan::Kind::Stepped;
-        return;
+    plan.has_end = taps.end != nullptr;
+    if (taps.end != nullptr) {
+        if (!is_plain(*taps.end) || taps.end->emission.monitor != plan.monitor) return;
+        plan.end = taps.end->emission.event;
     }
-    if (end != nullptr || creates->emission.monitor != plan.monitor || !tells_both(*creates, iterator) || !is_kept_by_its_iterator(given) || !is_object(given))
-        return;
-    plan.creates = creates->emission.event;
-    plan.iterator_first = creates->sources[0].kind == Tap::From::Result;
-    if (plan.monitor->defers(plan.creates)) plan.kind = LoopPlan::Kind::Created;
+    if (taps.creates == nullptr) {
+        plan.creates = plan.step;
+        plan.iterator_first = true;
+        if (may_be_stepped(plan)) plan.kind = LoopPlan::Kind::Stepped;
+    } else if (may_be_created(plan, *taps.creates, given, iterator)) {
+        plan.creates = taps.creates->emission.event;
+        plan.iterator_first = taps.creates->sources[0].kind == Tap::From::Result;
+        plan.kind = LoopPlan::Kind::Created;
+    }
 }
 
 }  // namespace

@@ -444,15 +444,37 @@ void PyMonitor::handle(EventId event, PyObject* const* values, Engine& engine, O
 
 // ---- batches ----
 
+// Without objects to be watched and without code to be called, nobody else can touch the engine: a batch runs without Python's lock.
+bool PyMonitor::needs_python() const {
+    const Program& program = core_.program();
+    if (program.calls_out() || listeners_.unmatched != nullptr || watches_ != 0 || program.variables || program.immediate || core_.per_thread()) return true;
+    return std::any_of(program.events.begin(), program.events.end(), [](const EventDecl& event) { return event.guarded; });
+}
+
+namespace {
+
+// The next batch of the stream; none at its end, or with a reason in `failure`.
+std::shared_ptr<ArrowArray> next_batch(ArrowArrayStream& stream, std::string& failure) {
+    const std::shared_ptr<ArrowArray> batch(new ArrowArray{}, [](ArrowArray* array) {
+        if (array->release != nullptr) array->release(array);
+        delete array;
+    });
+    if (stream.get_next(&stream, batch.get()) != 0) {
+        const char* text = stream.get_last_error(&stream);
+        failure = text != nullptr && *text != 0 ? text : "the data cannot be read";
+        return nullptr;
+    }
+    return batch->release != nullptr ? batch : nullptr;
+}
+
+}  // namespace
+
 std::optional<BadRow> PyMonitor::run(ArrowArrayStream& stream, const std::string& source, BatchOptions options) {
     if (!enter_for_trace()) return {};
     in_batch_ = true;
     if (!source.empty()) options.source = core_.location(source, true);
     if (!deaths_.empty()) bury();
-    // Without objects to be watched and without code to be called, nobody else can touch the engine.
-    bool python = core_.program().calls_out() || listeners_.unmatched != nullptr || watches_ != 0 || core_.program().variables || core_.program().immediate || core_.per_thread();
-    for (const EventDecl& event : core_.program().events) python = python || event.guarded;
-
+    const bool python = needs_python();
     std::optional<BadRow> bad;
     std::string failure;
     ArrowSchema schema{};
@@ -460,24 +482,15 @@ std::optional<BadRow> PyMonitor::run(ArrowArrayStream& stream, const std::string
     if (!more) failure = "the data has no schema";
     while (more) {
         if (!python) released_ = PyEval_SaveThread();
-        auto* raw = new ArrowArray{};
-        more = stream.get_next(&stream, raw) == 0;
-        if (!more) {
-            const char* text = stream.get_last_error(&stream);
-            failure = text != nullptr ? text : "the data cannot be read";
-        }
-        const std::shared_ptr<ArrowArray> batch(raw, [](ArrowArray* array) {
-            if (array->release != nullptr) array->release(array);
-            delete array;
-        });
-        if (raw->release == nullptr) more = false;
+        const std::shared_ptr<ArrowArray> batch = next_batch(stream, failure);
+        more = batch != nullptr;
         try {
             if (more) bad = core_.run(schema, batch, options);
         } catch (const std::exception& error) {
             failure = error.what();
             more = false;
         }
-        options.first_row += raw->length;
+        if (batch != nullptr) options.first_row += batch->length;
         if (!python) PyEval_RestoreThread(std::exchange(released_, nullptr));
         if (bad) more = false;
         event_done();

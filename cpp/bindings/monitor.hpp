@@ -141,6 +141,7 @@ public:
     // Parameters by number, with the values that end.
     bool release(const std::vector<std::pair<unsigned, PyObject*>>& values, PyObject* thread);
     std::optional<BadRow> run(ArrowArrayStream& stream, const std::string& source, BatchOptions options);
+    bool needs_python() const;
     // Between the two, whoever reads a log steps the engine itself. False with an exception set if that cannot be.
     bool begin_rows() {
         make_all_pending();

@@ -94,6 +94,10 @@ struct Decoder {
     const char* take(std::size_t bytes);
     PyObject* text(PyObject* type);
     PyObject* integer();
+    PyObject* large_integer();
+    PyObject* real();
+    PyObject* bytes();
+    PyObject* function(unsigned depth);
     PyObject* sequence(std::uint8_t tag, unsigned depth);
     PyObject* mapping(unsigned depth);
     PyObject* shaped(unsigned depth);

@@ -8,29 +8,33 @@ namespace mopsus {
 
 namespace {
 
-Column::Type type_of(std::string_view format) {
-    using Type = Column::Type;
-    if (format.size() == 1) {
-        switch (format[0]) {
-            case 'n': return Type::Null;
-            case 'b': return Type::Bool;
-            case 'c': return Type::Int8;
-            case 'C': return Type::UInt8;
-            case 's': return Type::Int16;
-            case 'S': return Type::UInt16;
-            case 'i': return Type::Int32;
-            case 'I': return Type::UInt32;
-            case 'l': return Type::Int64;
-            case 'L': return Type::UInt64;
-            case 'f': return Type::Float;
-            case 'g': return Type::Double;
-            case 'u': return Type::Text;
-            case 'U': return Type::LargeText;
-            case 'z': return Type::Bytes;
-            case 'Z': return Type::LargeBytes;
-            default: return Type::Unsupported;
-        }
+using Type = Column::Type;
+
+// Of the types whose format is one letter.
+Type type_of_letter(char letter) {
+    switch (letter) {
+        case 'n': return Type::Null;
+        case 'b': return Type::Bool;
+        case 'c': return Type::Int8;
+        case 'C': return Type::UInt8;
+        case 's': return Type::Int16;
+        case 'S': return Type::UInt16;
+        case 'i': return Type::Int32;
+        case 'I': return Type::UInt32;
+        case 'l': return Type::Int64;
+        case 'L': return Type::UInt64;
+        case 'f': return Type::Float;
+        case 'g': return Type::Double;
+        case 'u': return Type::Text;
+        case 'U': return Type::LargeText;
+        case 'z': return Type::Bytes;
+        case 'Z': return Type::LargeBytes;
+        default: return Type::Unsupported;
     }
+}
+
+Type type_of(std::string_view format) {
+    if (format.size() == 1) return type_of_letter(format[0]);
     if (format == "vu") return Type::TextView;
     if (format == "vz") return Type::BytesView;
     if (format.substr(0, 2) == "w:") return Type::FixedBytes;

@@ -226,34 +226,38 @@ private:
     std::unordered_map<std::string, std::int32_t> codes_;
 };
 
+// Moves behind digits; false if there is none.
+bool skip_digits(std::string_view text, std::size_t& at) {
+    const std::size_t first = at;
+    while (at < text.size() && is_digit(text[at])) ++at;
+    return at > first;
+}
+
+// Is this what may follow the whole part of a decimal number, such as `.5e-3`?
+bool is_fraction(std::string_view text) {
+    std::size_t at = 0;
+    if (at < text.size() && text[at] == '.' && !skip_digits(text, ++at)) return false;
+    if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
+        ++at;
+        if (at < text.size() && (text[at] == '+' || text[at] == '-')) ++at;
+        if (!skip_digits(text, at)) return false;
+    }
+    return at == text.size();
+}
+
 // What a field makes a column whose type nobody has said. Narrower than what a column of the type accepts: `007`
 // and `+1` are more likely names.
 CellType kind_of(std::string_view cell) {
     std::string_view rest = cell;
     if (rest.front() == '-') rest.remove_prefix(1);
     std::size_t whole = 0;
-    while (whole < rest.size() && is_digit(rest[whole])) ++whole;
-    if (whole > 0 && (whole == 1 || rest[0] != '0')) {
+    if (skip_digits(rest, whole) && (whole == 1 || rest[0] != '0')) {
         if (whole == rest.size()) {
             std::int64_t number = 0;
             const auto [end, fault] = std::from_chars(cell.data(), cell.data() + cell.size(), number);
             return fault == std::errc() ? CellType::Int : CellType::Text;
         }
-        std::size_t at = whole;
-        bool decimal = true;
-        if (rest[at] == '.') {
-            const std::size_t first = ++at;
-            while (at < rest.size() && is_digit(rest[at])) ++at;
-            decimal = at > first;
-        }
-        if (decimal && at < rest.size() && (rest[at] == 'e' || rest[at] == 'E')) {
-            ++at;
-            if (at < rest.size() && (rest[at] == '+' || rest[at] == '-')) ++at;
-            const std::size_t first = at;
-            while (at < rest.size() && is_digit(rest[at])) ++at;
-            decimal = at > first;
-        }
-        if (decimal && at == rest.size()) return CellType::Float;
+        if (is_fraction(rest.substr(whole))) return CellType::Float;
     }
     return cell != "0" && cell != "1" && read_bool(cell) ? CellType::Bool : CellType::Text;
 }

@@ -144,6 +144,9 @@ private:
     std::vector<Value> report_values(const Forest& forest, Id id) const;
     InstanceRef ref(const Forest& forest, Id id) { return {this, forest.property, id, at(forest, id)[kSerial]}; }
     Forest* present(InstanceRef instance);
+    using Places = std::vector<Slot>;  // see transfer.hpp
+    std::uint64_t transfer_forest(Archive& archive, const std::vector<Places>& places, Forest& forest);
+    Values transfer_values(Archive& archive, const std::vector<Places>& places, Values values);
     void check_new(Forest& forest, const Values& values);
 
     // The words of a slice; its values follow, and then a pair of links for each list that it may be in. The pool's word

@@ -231,6 +231,19 @@ private:
         return cell;
     }
 
+    // The string is a stack of states of the automaton, from the state at its start to the one behind its last symbol. A symbol
+    // moves the automaton on, or completes a match: then the states that the left side has put there are taken away again, and the
+    // symbols of the right side come next, one by one, as if they came from outside. The first of them stays in `symbol`; the others wait
+    // in `coming`, the next one last:
+    //
+    //     rule a b -> c d        stack          symbol    coming        what happens
+    //                            s0 s1          a         -             a step to s2
+    //                            s0 s1 s2       b         -             a match: `a` goes, `c d` comes
+    //                            s0 s1          c         d             a step to s3
+    //                            s0 s1 s3       d         -             and so on
+    //
+    // `changes` is what the bits of written states differ in from those that were there: 0 if the string is as it was. All of this is the
+    // hot path of string rewriting: the variables are meant to stay in registers.
     Word rewrite(Word word, String& string, Symbol symbol) {
         const std::uint32_t before = string.length;
         std::uint32_t top = before;
@@ -255,10 +268,7 @@ private:
                 data[top++] = state;
             } else {
                 if (cell.first == kSpecial) return finish(word, rules_[cell.next].ending);
-                // A symbol that moves through a row of equal ones meets the same match again and again.
-                std::uint32_t times = 1;
-                if (cell.first == symbol && cell.taken == 1 && cell.second != kSpecial)
-                    while (data[top - 1 - times] == state) ++times;
+                const std::uint32_t times = times_of(cell, symbol, data + top - 1);
                 if (times > steps) return finish(word, RewriteMachine::kExhausted);
                 steps -= times;
                 top -= cell.taken * times;
@@ -266,19 +276,10 @@ private:
                 if (cell.first != kNone) {
                     symbol = cell.first;
                     if (cell.second == kNone) continue;
-                    const std::vector<Symbol>& right = rules_[cell.next].right;
-                    const std::size_t more = cell.second == kSpecial ? right.size() - 1 : times;
-                    if (waiting + more > coming_.size()) {
-                        if (waiting + more > longest_) return finish(word, RewriteMachine::kExhausted);
-                        coming_.resize(std::min<std::size_t>(longest_, 2 * (waiting + more)));
-                        coming = coming_.data();
-                    }
-                    if (cell.second != kSpecial) {
-                        std::fill_n(coming + waiting, more, cell.second);
-                        waiting += more;
-                    } else {
-                        for (std::size_t k = more; k > 0; --k) coming[waiting++] = right[k];
-                    }
+                    const std::size_t added = let_wait(cell, times, waiting);
+                    if (added == 0) return finish(word, RewriteMachine::kExhausted);
+                    waiting += added;
+                    coming = coming_.data();
                     continue;
                 }
             }
@@ -303,6 +304,32 @@ private:
         }
         string.length = top;
         return quiet(word) | (changes != 0 || top != before ? kMoved : 0);
+    }
+
+    // How many times the match is met: a symbol that moves through a row of equal ones meets it again and again. The state at the start of
+    // a string is that of no row, so there is an end.
+    static std::uint32_t times_of(const Cell& cell, Symbol symbol, const Symbol* top) {
+        std::uint32_t times = 1;
+        if (cell.first == symbol && cell.taken == 1 && cell.second != kSpecial)
+            while (*(top - times) == *top) ++times;
+        return times;
+    }
+
+    // What a right side has behind its first symbol waits, above the symbols that do so already. Gives how many these are, at least
+    // one; 0 if they are too many.
+    std::size_t let_wait(const Cell& cell, std::uint32_t times, std::size_t waiting) {
+        const std::vector<Symbol>& right = rules_[cell.next].right;
+        const std::size_t more = cell.second == kSpecial ? right.size() - 1 : times;
+        if (waiting + more > coming_.size()) {
+            if (waiting + more > longest_) return 0;
+            coming_.resize(std::min<std::size_t>(longest_, 2 * (waiting + more)));
+        }
+        Symbol* coming = coming_.data() + waiting;
+        if (cell.second != kSpecial)
+            std::fill_n(coming, more, cell.second);
+        else
+            std::reverse_copy(right.begin() + 1, right.end(), coming);
+        return more;
     }
 
     std::uint32_t symbols_;

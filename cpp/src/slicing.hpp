@@ -8,6 +8,8 @@
 // numbers inside of the records, so that removing an instance costs the number of its lists.
 #pragma once
 
+#include <set>
+
 #include "classes.hpp"
 #include "mopsus/engine.hpp"
 #include "mopsus/history.hpp"
@@ -141,9 +143,22 @@ private:
         std::vector<std::pair<unsigned, Id>> doomed;  // instances that will not report again
     };
 
+    using Places = std::vector<Slot>;  // see transfer.hpp
+    // Which kinds of leaves need a list of which kinds of instances.
+    using NeededLists = std::set<std::pair<unsigned, unsigned>>;
+
     void lay_out();
+    void find_instance_kinds();
+    NeededLists find_leaf_kinds();
+    void place_leaves(const NeededLists& lists);
+    void place_instances(const NeededLists& lists);
+    Plan plan_of(const EventDecl& event);
+    Join join_of(Mask mask, Mask from);
+    void find_quick_ways();
+    bool extends(const EventDecl& event, Mask from) const;
+    bool may_be_missed(Mask mask) const;
     unsigned leaf_kind(Mask mask);
-    unsigned instance_kind(Mask mask);
+    unsigned instance_kind(Mask mask) const;
     List list_of(unsigned leaf, unsigned instance) const;
 
     std::uint32_t* leaf_at(const LeafKind& kind, Id id) {
@@ -191,6 +206,12 @@ private:
     std::vector<Value> report_values(unsigned kind, Id id);
     InstanceRef ref(unsigned kind, Id id) { return {this, kind, id, record(kind, id)[instances_[kind].serial]}; }
     bool present(InstanceRef ref);
+    Values transfer_values(Archive& archive, const std::vector<Places>& places, const std::vector<std::uint8_t>& parameters, Values values);
+    std::uint64_t transfer_instances(Archive& archive, const std::vector<Places>& places);
+    void transfer_instance(Archive& archive, const std::vector<Places>& places, unsigned k, Id id);
+    std::vector<Id> leaves_in_use(const LeafKind& kind) const;
+    void transfer_leaves(Archive& archive, const std::vector<Places>& places, LeafKind& kind);
+    Values values_of_leaf(const LeafKind& kind, Id id) const;
     void transfer_classes(Archive& archive);
     void mourn(unsigned p, Slot slot);
 

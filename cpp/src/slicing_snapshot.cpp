@@ -1,4 +1,5 @@
 // The state of the slicing engine as plain data, and back.
+#include <algorithm>
 #include <unordered_map>
 
 #include "mopsus/archive.hpp"
@@ -45,26 +46,34 @@ void SlicingEngine::transfer_classes(Archive& archive) {
     }
 }
 
+// First the values, then instances, then leaves. Reading an instance makes the leaves that it needs; a leaf that is read after it adds
+// what it alone knows: that an instance is gone, and when its values were last seen without one.
 void SlicingEngine::transfer(Archive& archive) {
-    std::vector<std::vector<Slot>> slots;
-    for (auto& domain : domains_) slots.push_back(transfer_domain(archive, *domain, [](Slot) { return true; }));
-    if (!archive.reading())  // from here on, slots are written by their place in that order
-        for (std::size_t p = 0; p < slots.size(); ++p) {
-            std::vector<Slot> place(domains_[p]->last() + 1, 0);
-            for (std::size_t k = 0; k < slots[p].size(); ++k) place[slots[p][k]] = static_cast<Slot>(k + 1);
-            slots[p] = std::move(place);
-        }
-    const auto transfer_values = [&](const std::vector<std::uint8_t>& parameters, Values values) {
-        for (const std::uint8_t p : parameters) {
-            if (!archive.reading()) {
-                archive.number(slots[p][values[p]]);
-            } else {
-                values[p] = slots[p][archive.number(0, 1, slots[p].size()) - 1];
-            }
-        }
-        return values;
-    };
+    const std::vector<Places> places = transfer_domains(archive, domains_, program_.parameters);
     archive.field(clock_, 1, kMostCounted);
+    const std::uint64_t alive = transfer_instances(archive, places);
+    for (auto& kind : leaves_) transfer_leaves(archive, places, *kind);
+    if (program_.connected) transfer_classes(archive);
+    for (unsigned p = 0; archive.reading() && p < program_.parameters; ++p)
+        for (const Slot slot : places[p])
+            if (domains_[p]->dead(slot)) mourn(p, slot);
+    transfer_counts(archive, counts_, alive, program_.events.size());
+}
+
+SlicingEngine::Values SlicingEngine::transfer_values(Archive& archive, const std::vector<Places>& places,
+                                                     const std::vector<std::uint8_t>& parameters, Values values) {
+    for (const std::uint8_t p : parameters) {
+        if (!archive.reading()) {
+            archive.number(places[p][values[p]]);
+        } else {
+            values[p] = places[p][archive.number(0, 1, places[p].size()) - 1];
+        }
+    }
+    return values;
+}
+
+// Gives how many there are.
+std::uint64_t SlicingEngine::transfer_instances(Archive& archive, const std::vector<Places>& places) {
     std::uint64_t alive = 0;
     for (unsigned k = 0; k < instances_.size(); ++k) {
         InstanceKind& kind = instances_[k];
@@ -73,72 +82,74 @@ void SlicingEngine::transfer(Archive& archive) {
             if ((kind.pool.at(id)[kind.flags] & kPresent) != 0) ids.push_back(id);
         const std::uint64_t count = archive.number(ids.size(), 0, 0xFFFFFFF0);
         alive += count;
-        for (std::uint64_t n = 0; n < count; ++n) {
-            const bool reading = archive.reading();
-            const Values values = transfer_values(kind.parameters, reading ? Values{} : values_of(k, ids[n]));
-            const std::uint64_t birth = archive.number(reading ? 0 : birth_of(kind, record(k, ids[n])), 0, clock_);
-            if (reading) {
-                const LeafKind& own = *leaves_[kind.leaf_kind];
-                const Id known = find_leaf(own, values);
-                if (known != kNil && exact_of(own, leaf_at(own, known)) != kNone) throw BadSnapshot("an instance stands twice in the snapshot");
-            }
-            const Id id = reading ? add_instance(k, values, birth) : ids[n];
-            std::uint32_t* at = record(k, id);
-            for (std::size_t p = 0; p < properties_.size(); ++p) {
-                if (reading) at[kind.states + p] = properties_[p].begin();
-                at[kind.states + p] = properties_[p].transfer(archive, at[kind.states + p]);
-            }
-            if (history_.on()) at[kind.past] = transfer_history(archive, history_, at[kind.past], program_.events.size());
-            if (program_.variables)
-                Domain::store64(at + kind.user, transfer_user(archive, listener_, Domain::load64(at + kind.user)));
-        }
+        for (std::uint64_t n = 0; n < count; ++n) transfer_instance(archive, places, k, archive.reading() ? kNil : ids[n]);
     }
-    for (auto& owned : leaves_) {
-        LeafKind& kind = *owned;
-        std::vector<std::pair<Id, Values>> leaves;
-        if (!archive.reading()) {
-            if (kind.single()) {
-                const std::uint8_t p = kind.parameters[0];
-                for (Slot slot = 1; slot <= domains_[p]->last(); ++slot)
-                    if (domains_[p]->kind(slot) != KeyKind::None) {
-                        Values values{};
-                        values[p] = slot;
-                        leaves.emplace_back(slot, values);
-                    }
-            } else if (kind.mask == 0) {
-                leaves.emplace_back(1, Values{});
-            } else {
-                for (Id id = 1; id <= kind.pool.last(); ++id) {
-                    Values values{};
-                    for (std::size_t k = 0; k < kind.parameters.size(); ++k) values[kind.parameters[k]] = kind.pool.at(id)[kind.key + k];
-                    bool valid = true;
-                    for (const std::uint8_t p : kind.parameters)
-                        valid = valid && values[p] != kNil && values[p] <= domains_[p]->last() && domains_[p]->kind(values[p]) != KeyKind::None;
-                    if (valid && find_leaf(kind, values) == id) leaves.emplace_back(id, values);
-                }
-            }
-        }
-        const std::uint64_t count = archive.number(leaves.size(), 0, 0xFFFFFFF0);
-        for (std::uint64_t n = 0; n < count; ++n) {
-            const Values values = transfer_values(kind.parameters, archive.reading() ? Values{} : leaves[n].second);
-            std::uint32_t* leaf = leaf_at(kind, archive.reading() ? make_leaf(kind, values) : leaves[n].first);
-            if (kind.own >= 0) {
-                const std::uint64_t done = archive.number(leaf[kind.exact] == kDone, 0, 1);
-                if (archive.reading() && done == 1) {
-                    if (leaf[kind.exact] != kNone) throw BadSnapshot("an instance of the snapshot is both there and gone");
-                    leaf[kind.exact] = kDone;
-                }
-                Domain::store64(leaf + kind.exact + 1, archive.number(Domain::load64(leaf + kind.exact + 1), 0, clock_));
-                if (maximal_) archive.field(leaf[kind.surpassed], 0, 1);
-            }
-            if (kind.stamped) Domain::store64(leaf + kind.stamp, archive.number(Domain::load64(leaf + kind.stamp), 0, clock_));
-        }
+    return alive;
+}
+
+// The instance of this number; when reading, a new one.
+void SlicingEngine::transfer_instance(Archive& archive, const std::vector<Places>& places, unsigned k, Id id) {
+    InstanceKind& kind = instances_[k];
+    const bool reading = archive.reading();
+    const Values values = transfer_values(archive, places, kind.parameters, reading ? Values{} : values_of(k, id));
+    const std::uint64_t birth = archive.number(reading ? 0 : birth_of(kind, record(k, id)), 0, clock_);
+    if (reading) {
+        const LeafKind& own = *leaves_[kind.leaf_kind];
+        const Id known = find_leaf(own, values);
+        if (known != kNil && exact_of(own, leaf_at(own, known)) != kNone) throw BadSnapshot("an instance stands twice in the snapshot");
+        id = add_instance(k, values, birth);
     }
-    if (program_.connected) transfer_classes(archive);
-    for (unsigned p = 0; archive.reading() && p < program_.parameters; ++p)
-        for (const Slot slot : slots[p])
-            if (domains_[p]->dead(slot)) mourn(p, slot);
-    transfer_counts(archive, counts_, alive, program_.events.size());
+    std::uint32_t* at = record(k, id);
+    for (std::size_t p = 0; p < properties_.size(); ++p) {
+        if (reading) at[kind.states + p] = properties_[p].begin();
+        at[kind.states + p] = properties_[p].transfer(archive, at[kind.states + p]);
+    }
+    if (history_.on()) at[kind.past] = transfer_history(archive, history_, at[kind.past], program_.events.size());
+    if (program_.variables) Domain::store64(at + kind.user, transfer_user(archive, listener_, Domain::load64(at + kind.user)));
+}
+
+SlicingEngine::Values SlicingEngine::values_of_leaf(const LeafKind& kind, Id id) const {
+    Values values{};
+    for (std::size_t k = 0; k < kind.parameters.size(); ++k)
+        values[kind.parameters[k]] = kind.single() ? id : kind.pool.at(id)[kind.key + k];
+    return values;
+}
+
+// The leaves of a kind that are in use. A pool does not say which of its records are: a record in use is the one that is found by
+// the values in it.
+std::vector<SlicingEngine::Id> SlicingEngine::leaves_in_use(const LeafKind& kind) const {
+    if (kind.mask == 0) return {1};
+    const auto present = [&](std::uint8_t p, Slot slot) {
+        return slot != kNil && slot <= domains_[p]->last() && domains_[p]->kind(slot) != KeyKind::None;
+    };
+    std::vector<Id> leaves;
+    const Id last = kind.single() ? domains_[kind.parameters[0]]->last() : kind.pool.last();
+    for (Id id = 1; id <= last; ++id) {
+        const Values values = values_of_leaf(kind, id);
+        const bool valid = std::all_of(kind.parameters.begin(), kind.parameters.end(), [&](std::uint8_t p) { return present(p, values[p]); });
+        if (valid && find_leaf(kind, values) == id) leaves.push_back(id);
+    }
+    return leaves;
+}
+
+void SlicingEngine::transfer_leaves(Archive& archive, const std::vector<Places>& places, LeafKind& kind) {
+    const bool reading = archive.reading();
+    const std::vector<Id> leaves = reading ? std::vector<Id>{} : leaves_in_use(kind);
+    const std::uint64_t count = archive.number(leaves.size(), 0, 0xFFFFFFF0);
+    for (std::uint64_t n = 0; n < count; ++n) {
+        const Values values = transfer_values(archive, places, kind.parameters, reading ? Values{} : values_of_leaf(kind, leaves[n]));
+        std::uint32_t* leaf = leaf_at(kind, reading ? make_leaf(kind, values) : leaves[n]);
+        if (kind.own >= 0) {
+            const std::uint64_t done = archive.number(leaf[kind.exact] == kDone, 0, 1);
+            if (reading && done == 1) {
+                if (leaf[kind.exact] != kNone) throw BadSnapshot("an instance of the snapshot is both there and gone");
+                leaf[kind.exact] = kDone;
+            }
+            Domain::store64(leaf + kind.exact + 1, archive.number(Domain::load64(leaf + kind.exact + 1), 0, clock_));
+            if (maximal_) archive.field(leaf[kind.surpassed], 0, 1);
+        }
+        if (kind.stamped) Domain::store64(leaf + kind.stamp, archive.number(Domain::load64(leaf + kind.stamp), 0, clock_));
+    }
 }
 
 // Of a dead value only what instances need is still there, and they know of its death.

@@ -197,37 +197,43 @@ bool Guards::real(double value, Term& result) {
 // One operand counts as the first of two.
 bool Guards::compute(Operator op, Term a, Term b, Term& result) {
     if (!is_number(a) || !is_number(b)) return false;
-    if (a.is_small() && b.is_small()) {
-        const std::int64_t x = a.small();
-        const std::int64_t y = b.small();
-        std::int64_t found = 0;
-        switch (op) {
-            case Operator::Add: result = arena_->integer(x + y); return true;
-            case Operator::Subtract: result = arena_->integer(x - y); return true;
-            case Operator::Multiply:
-                if (__builtin_mul_overflow(x, y, &found)) break;
-                result = arena_->integer(found);
-                return true;
-            case Operator::Quotient:
-                if (y == 0) return false;
-                result = arena_->integer(x / y);
-                return true;
-            case Operator::Remainder:
-                if (y == 0) return false;
-                result = Term::small(x % y);
-                return true;
-            case Operator::BitAnd: result = Term::small(x & y); return true;
-            case Operator::BitOr: result = Term::small(x | y); return true;
-            case Operator::BitXor: result = Term::small(x ^ y); return true;
-            case Operator::BitNot: result = Term::small(~x); return true;
-            case Operator::Plus: result = a; return true;
-            case Operator::Minus: result = arena_->integer(-x); return true;
-            case Operator::Abs: result = arena_->integer(x < 0 ? -x : x); return true;
-            default: break;
-        }
-    }
+    if (a.is_small() && b.is_small() && compute_small(op, a.small(), b.small(), result)) return true;
     if (op == Operator::Divide) return as_double(b) != 0 && real(as_double(a) / as_double(b), result);
-    if (is_integer(a) && is_integer(b)) return compute_large(op, a, b, result);
+    return is_integer(a) && is_integer(b) ? compute_large(op, a, b, result) : compute_real(op, a, b, result);
+}
+
+// The quick way, for what nearly all guards compute. False: this is not for here. A small integer has a few bits less than a word,
+// so only a product can leave that.
+bool Guards::compute_small(Operator op, std::int64_t x, std::int64_t y, Term& result) {
+    std::int64_t found = 0;
+    switch (op) {
+        case Operator::Add: result = arena_->integer(x + y); return true;
+        case Operator::Subtract: result = arena_->integer(x - y); return true;
+        case Operator::Multiply:
+            if (__builtin_mul_overflow(x, y, &found)) return false;
+            result = arena_->integer(found);
+            return true;
+        case Operator::Quotient:
+            if (y == 0) return false;
+            result = arena_->integer(x / y);
+            return true;
+        case Operator::Remainder:
+            if (y == 0) return false;
+            result = Term::small(x % y);
+            return true;
+        case Operator::BitAnd: result = Term::small(x & y); return true;
+        case Operator::BitOr: result = Term::small(x | y); return true;
+        case Operator::BitXor: result = Term::small(x ^ y); return true;
+        case Operator::BitNot: result = Term::small(~x); return true;
+        case Operator::Plus: result = Term::small(x); return true;
+        case Operator::Minus: result = arena_->integer(-x); return true;
+        case Operator::Abs: result = arena_->integer(x < 0 ? -x : x); return true;
+        default: return false;
+    }
+}
+
+// One of the two, at least, is a float.
+bool Guards::compute_real(Operator op, Term a, Term b, Term& result) {
     switch (op) {
         case Operator::Add: return real(as_double(a) + as_double(b), result);
         case Operator::Subtract: return real(as_double(a) - as_double(b), result);

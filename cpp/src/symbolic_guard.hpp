@@ -44,6 +44,8 @@ private:
     bool connect(const Expression& expression, Term& result);
     bool compare(Operator op, Term a, Term b, Term& result);
     bool compute(Operator op, Term a, Term b, Term& result);
+    bool compute_small(Operator op, std::int64_t x, std::int64_t y, Term& result);
+    bool compute_real(Operator op, Term a, Term b, Term& result);
     bool compute_large(Operator op, Term a, Term b, Term& result);
     bool shift(Term a, Term by, bool left, Term& result);
     bool real(double value, Term& result);

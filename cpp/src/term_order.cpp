@@ -64,19 +64,17 @@ public:
         if (type == TermType::None || other == TermType::None) return equals_none(a) && equals_none(b);
         if (is_number(type) && is_number(other)) return (loose_ || type == other) && compare_numbers(a, b) == 0;
         if (type != other || !a.is_boxed() || !b.is_boxed()) return false;
-        switch (type) {
-            case TermType::Tuple:
-            case TermType::List:
-                if (a.size() != b.size()) return false;
-                for (std::size_t k = 0; k < a.size(); ++k)
-                    if (!same(a.items()[k], b.items()[k], depth + 1)) return false;
-                return true;
-            case TermType::Map: return same_map(a, b, depth);
-            default: return a.bytes() == b.bytes();
-        }
+        if (type == TermType::Tuple || type == TermType::List) return same_items(a, b, depth);
+        return type == TermType::Map ? same_map(a, b, depth) : a.bytes() == b.bytes();
     }
 
 private:
+    bool same_items(Term a, Term b, int depth) {
+        if (a.size() != b.size()) return false;
+        for (std::size_t k = 0; k < a.size(); ++k)
+            if (!same(a.items()[k], b.items()[k], depth + 1)) return false;
+        return true;
+    }
     bool same_enum(Term& a, Term& b, int depth) {
         if (a.type() == TermType::Enum && b.type() == TermType::Enum) return a.original() == b.original();
         Term& member = a.type() == TermType::Enum ? a : b;
@@ -163,14 +161,17 @@ public:
             mismatch_ = true;
             return rank(type) < rank(other) ? -1 : 1;
         }
-        switch (type) {
+        return compare_in_rank(a, b, depth);
+    }
+    bool failed() const { return strict_ && mismatch_; }
+
+private:
+    // Both are of types of one place in the order.
+    int compare_in_rank(Term a, Term b, int depth) {
+        switch (a.type()) {
             case TermType::Atom:
             case TermType::Text:
-            case TermType::None: {
-                const Term left = type == TermType::None ? Term::brief(TermType::Atom, "none") : a;
-                const Term right = other == TermType::None ? Term::brief(TermType::Atom, "none") : b;
-                return sign(left.bytes().compare(right.bytes()));
-            }
+            case TermType::None: return sign(name_of(a).bytes().compare(name_of(b).bytes()));
             case TermType::Pid: return compare_pids(a, b);
             case TermType::Reference: return compare_numbered(a.bytes(), b.bytes());
             case TermType::Binary: return sign(a.bytes().compare(b.bytes()));
@@ -184,9 +185,7 @@ public:
                 return a.bits() < b.bits() ? -1 : 1;
         }
     }
-    bool failed() const { return strict_ && mismatch_; }
-
-private:
+    static Term name_of(Term term) { return term.type() == TermType::None ? Term::brief(TermType::Atom, "none") : term; }
     Term value_of(Term& place) {
         const Term term = opened(place, arena_);
         return term.type() == TermType::Enum ? opened(term.items()[1], arena_) : term;

@@ -44,6 +44,36 @@ void write_real(std::string& out, double value) {
     if (exponent != std::string_view::npos) out += text.substr(exponent);
 }
 
+void write_atom(std::string& out, std::string_view name) {
+    if (needs_quotes(name))
+        write_quoted(out, name, '\'');
+    else
+        out += name;
+}
+
+void write_binary(std::string& out, std::string_view bytes) {
+    out += "<<";
+    for (std::size_t k = 0; k < bytes.size(); ++k) {
+        if (k != 0) out += ',';
+        out += std::to_string(static_cast<unsigned char>(bytes[k]));
+    }
+    out += ">>";
+}
+
+// One of Erlang's, <0.9.0>; those of other systems are texts.
+void write_pid(std::string& out, Term term) {
+    if (!term.is_pid()) {
+        out += term.bytes();
+        return;
+    }
+    const char* before = "<..";
+    for (const std::uint32_t number : term.pid()) {
+        out += *before++;
+        out += std::to_string(number);
+    }
+    out += '>';
+}
+
 constexpr int kDeepest = 64;
 
 void write(std::string& out, Term term, int depth) {
@@ -62,39 +92,14 @@ void write(std::string& out, Term term, int depth) {
     switch (term.type()) {
         case TermType::Integer: out += term.is_small() ? std::to_string(term.small()) : BigInt(term).to_decimal(); break;
         case TermType::Float: write_real(out, term.real()); break;
-        case TermType::Atom:
-            if (needs_quotes(term.bytes()))
-                write_quoted(out, term.bytes(), '\'');
-            else
-                out += term.bytes();
-            break;
+        case TermType::Atom: write_atom(out, term.bytes()); break;
         case TermType::String:
         case TermType::Text: write_quoted(out, term.bytes(), '"'); break;
-        case TermType::Binary: {
-            out += "<<";
-            bool first = true;
-            for (const char c : term.bytes()) {
-                if (!first) out += ',';
-                first = false;
-                out += std::to_string(static_cast<unsigned char>(c));
-            }
-            out += ">>";
-            break;
-        }
+        case TermType::Binary: write_binary(out, term.bytes()); break;
         case TermType::Tuple: write_items("{", 1, "}"); break;
         case TermType::List: write_items("[", 1, "]"); break;
         case TermType::Map: write_items("#{", 2, "}"); break;
-        case TermType::Pid:
-            if (term.is_pid()) {
-                const char* before = "<..";
-                for (const std::uint32_t number : term.pid()) {
-                    out += *before++;
-                    out += std::to_string(number);
-                }
-                out += '>';
-                break;
-            }
-            [[fallthrough]];
+        case TermType::Pid: write_pid(out, term); break;
         case TermType::Reference: out += term.bytes(); break;
         case TermType::None: out += "none"; break;
         case TermType::Enum: write(out, term.items()[0], depth + 1); break;
@@ -107,6 +112,26 @@ void write(std::string& out, Term term, int depth) {
 
 constexpr std::uint64_t kMost = std::uint64_t{1} << 30;
 
+Term transfer_integer(Archive& archive, Term term, Arena& arena) {
+    const std::string digits = archive.text(archive.reading() ? "" : to_text(term));
+    const std::size_t sign = !digits.empty() && digits[0] == '-' ? 1 : 0;
+    if (digits.size() == sign || digits.size() > Arena::kMostDigits || digits.find_first_not_of("0123456789", sign) != std::string::npos)
+        throw BadSnapshot("an integer in the snapshot is damaged");
+    return arena.integer(digits);
+}
+
+Term transfer_real(Archive& archive, Term term, Arena& arena) {
+    std::uint64_t bits = 0;
+    if (!archive.reading()) std::memcpy(&bits, &term.box().real, sizeof bits);
+    archive.field(bits);
+    double value = 0;
+    std::memcpy(&value, &bits, sizeof value);
+    return arena.real(value);
+}
+
+Term transfer_items(Archive& archive, Term term, TermType type, Arena& arena, bool likeness, int depth);
+
+// `likeness`: a live object is saved by its name, which reads as an object that is like it. Otherwise it cannot be saved.
 Term transfer_at(Archive& archive, Term term, Arena& arena, bool likeness, int depth) {
     if (depth > 2 * kDeepest) throw BadSnapshot("a value in the snapshot is too deep");
     const auto type = static_cast<TermType>(
@@ -116,21 +141,8 @@ Term transfer_at(Archive& archive, Term term, Arena& arena, bool likeness, int d
         return writing ? archive.text(spelled == TermType::Pid && term.is_pid() ? to_text(term) : std::string(term.bytes())) : archive.text({});
     };
     switch (type) {
-        case TermType::Integer: {
-            const std::string digits = archive.text(archive.reading() ? "" : to_text(term));
-            const std::size_t sign = !digits.empty() && digits[0] == '-' ? 1 : 0;
-            if (digits.size() == sign || digits.size() > Arena::kMostDigits || digits.find_first_not_of("0123456789", sign) != std::string::npos)
-                throw BadSnapshot("an integer in the snapshot is damaged");
-            return arena.integer(digits);
-        }
-        case TermType::Float: {
-            std::uint64_t bits = 0;
-            if (!archive.reading()) std::memcpy(&bits, &term.box().real, sizeof bits);
-            archive.field(bits);
-            double value = 0;
-            std::memcpy(&value, &bits, sizeof value);
-            return arena.real(value);
-        }
+        case TermType::Integer: return transfer_integer(archive, term, arena);
+        case TermType::Float: return transfer_real(archive, term, arena);
         case TermType::Atom: return arena.atom(arena.copy(text(type)));
         case TermType::String: return arena.string(arena.copy(text(type)));
         case TermType::Text: return arena.text(arena.copy(text(type)));
@@ -143,9 +155,13 @@ Term transfer_at(Archive& archive, Term term, Arena& arena, bool likeness, int d
             return arena.object_named(arena.copy(text(type)));
         case TermType::Tuple:
         case TermType::List:
-        case TermType::Map: break;
+        case TermType::Map: return transfer_items(archive, term, type, arena, likeness, depth);
         default: throw BadSnapshot("a value in the snapshot is of no known type");
     }
+}
+
+// A tuple may be one of a class, whose name is its tag. A map has a key and a value for each item.
+Term transfer_items(Archive& archive, Term term, TermType type, Arena& arena, bool likeness, int depth) {
     const std::size_t count = archive.number(term.size(), 0, kMost);
     const std::size_t parts = type == TermType::Map ? 2 * count : count;
     Term tag;

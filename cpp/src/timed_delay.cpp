@@ -137,24 +137,26 @@ Delays::Truth Delays::since(const Bounds& bounds, const State& state, Lane& lane
 }
 
 // At points from `taken` on, one operand is not known yet, and the other may be. The value is known all the same if it is
-// the same whatever the missing operands turn out to be.
+// the same whatever the missing operands turn out to be. `a since[low, high] b` at `point` holds if there is a witness, a point
+// of `b` between `now - high` and `now - low`, with `a` at every point after it:
+//
+//     before `taken`       from `taken` on, `a` or `b` unknown                             point
+//     ---------------------|-----------------------|-----------------|---------------------|----> time
+//     `witnesses`          first: no witness       hope: the first   near: the last point
+//     that still hold      lies before it          possible witness  that is not too near
+//
+// `first` is the last point at which `a` fails, if one is known. All of these places only move on, so that looking at all points
+// of a run takes no longer than looking at each a few times.
 Delays::Truth Delays::since_ahead(const Bounds& bounds, const State& state, Lane& lane) {
     const std::uint64_t point = lane.done;
     const std::uint64_t now = state.time(point);
     const Track& right = lane.right();
     const Track* left = lane.operands.size() == 2 ? &lane.operands[0] : nullptr;
-    Ahead& ahead = lane.ahead;
-    if (left != nullptr)
-        for (ahead.looked = std::max(ahead.looked, lane.taken); ahead.looked <= point && ahead.looked < left->known; ++ahead.looked)
-            if (left->at(ahead.looked) == Truth::False) ahead.broken = ahead.looked;
-    // Where the left operand fails a new witness may lie, but none before.
-    const bool broken = ahead.broken >= lane.taken && ahead.looked > lane.taken && left->at(ahead.broken) == Truth::False;
+    const Ahead& ahead = lane.ahead;
+    const bool broken = left != nullptr && look_for_break(*left, lane, point);
     const std::uint64_t first = broken ? ahead.broken : lane.taken;
     const std::uint64_t known = std::min(right.known, point + 1);
-    ahead.hope = std::max(ahead.hope, first);
-    while (ahead.hope < known && (right.at(ahead.hope) == Truth::False || now - state.time(ahead.hope) > bounds.high)) ++ahead.hope;
-    ahead.near = std::max(ahead.near, lane.taken);
-    while (ahead.near < point && now - state.time(ahead.near + 1) >= bounds.low) ++ahead.near;
+    look_for_witness(bounds, state, lane, first);
 
     const bool old = !broken && lane.witnesses.within(now, bounds);
     if (old && (left == nullptr || left->known > point)) return Truth::True;
@@ -166,6 +168,27 @@ Delays::Truth Delays::since_ahead(const Bounds& bounds, const State& state, Lane
     const bool hopeful = ahead.hope < known && now - state.time(ahead.hope) >= bounds.low;
     const bool open = right.known <= point && reachable(std::max(right.known, first));
     return old || hopeful || open ? Truth::Unknown : Truth::False;
+}
+
+// Whether the left operand is known to fail at a point from `taken` on; `ahead.broken` is the last one. A new witness may lie
+// there, but none before.
+bool Delays::look_for_break(const Track& left, Lane& lane, std::uint64_t point) {
+    Ahead& ahead = lane.ahead;
+    for (ahead.looked = std::max(ahead.looked, lane.taken); ahead.looked <= point && ahead.looked < left.known; ++ahead.looked)
+        if (left.at(ahead.looked) == Truth::False) ahead.broken = ahead.looked;
+    return ahead.broken >= lane.taken && ahead.looked > lane.taken && left.at(ahead.broken) == Truth::False;
+}
+
+void Delays::look_for_witness(const Bounds& bounds, const State& state, Lane& lane, std::uint64_t first) {
+    const std::uint64_t point = lane.done;
+    const std::uint64_t now = state.time(point);
+    const Track& right = lane.right();
+    const std::uint64_t known = std::min(right.known, point + 1);
+    Ahead& ahead = lane.ahead;
+    ahead.hope = std::max(ahead.hope, first);
+    while (ahead.hope < known && (right.at(ahead.hope) == Truth::False || now - state.time(ahead.hope) > bounds.high)) ++ahead.hope;
+    ahead.near = std::max(ahead.near, lane.taken);
+    while (ahead.near < point && now - state.time(ahead.near + 1) >= bounds.low) ++ahead.near;
 }
 
 Delays::Truth Delays::until(const Bounds& bounds, const State& state, Lane& lane) {

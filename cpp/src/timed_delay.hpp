@@ -94,6 +94,8 @@ private:
     static Truth connect(Kind kind, Lane& lane);
     static Truth since(const Bounds& bounds, const State& state, Lane& lane);
     static Truth since_ahead(const Bounds& bounds, const State& state, Lane& lane);
+    static bool look_for_break(const Track& left, Lane& lane, std::uint64_t point);
+    static void look_for_witness(const Bounds& bounds, const State& state, Lane& lane, std::uint64_t first);
     static Truth until(const Bounds& bounds, const State& state, Lane& lane);
     void transfer_lane(Archive& archive, const State& state, const Plan& plan, Lane& lane) const;
 

@@ -56,6 +56,24 @@ std::vector<Slot> transfer_domain(Archive& archive, Domain& domain, Wanted&& wan
     return slots;
 }
 
+// How a snapshot names the values of one parameter: by their place, from 1, in the order in which they were written. When reading these
+// are the slots in that order; when writing, the place of each slot.
+using Places = std::vector<Slot>;
+
+inline std::vector<Places> transfer_domains(Archive& archive, const std::vector<std::unique_ptr<Domain>>& domains, unsigned parameters) {
+    std::vector<Places> all;
+    for (unsigned p = 0; p < parameters; ++p) {
+        Places slots = transfer_domain(archive, *domains[p], [](Slot) { return true; });
+        if (!archive.reading()) {
+            Places places(domains[p]->last() + 1, 0);
+            for (std::size_t k = 0; k < slots.size(); ++k) places[slots[k]] = static_cast<Slot>(k + 1);
+            slots = std::move(places);
+        }
+        all.push_back(std::move(slots));
+    }
+    return all;
+}
+
 inline void transfer_stamp(Archive& archive, Stamp& stamp) {
     stamp.row = static_cast<std::int64_t>(archive.number(static_cast<std::uint64_t>(stamp.row)));
     stamp.time = archive.number(stamp.time);
