@@ -1,7 +1,7 @@
 #include <memory>
 
 #include "check.hpp"
-#include "mopsus/monitor.hpp"
+#include "mopsus/engine/monitor.hpp"
 #include "programs.hpp"
 
 namespace mopsus::test {

@@ -1,10 +1,10 @@
-#include "mopsus/caret.hpp"
+#include "mopsus/machine/caret.hpp"
 
 #include <functional>
 #include <random>
 
 #include "check.hpp"
-#include "mopsus/archive.hpp"
+#include "mopsus/engine/archive.hpp"
 #include "programs.hpp"
 
 namespace mopsus::test {
