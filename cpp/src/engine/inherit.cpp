@@ -109,7 +109,7 @@ void InheritEngine::lay_out() {
 
 void InheritEngine::lay_out(Forest& forest) {
     const Machine& machine = *forest.machine;
-    const std::size_t events = program_.events.size();
+    const auto events = static_cast<EventId>(program_.events.size());  // a program has fewer than 2^16
     forest.population.assign(machine.states.size(), 0);
     forest.slices = Pool(slice_words_);
     for (const LeafKind& kind : leaf_kinds_) forest.leaves.emplace_back(kLeafWords + static_cast<std::uint32_t>(kind.parameters.size()));

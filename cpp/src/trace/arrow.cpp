@@ -1,8 +1,8 @@
 #include "mopsus/trace/arrow.hpp"
 
 #include <array>
+#include <charconv>
 #include <cstdio>
-#include <cstdlib>
 
 namespace mopsus {
 
@@ -45,6 +45,14 @@ Type type_of(std::string_view format) {
     return Type::Unsupported;
 }
 
+// Of `w:16`, so many bytes each; negative if the format says no such number.
+std::int64_t width_of(std::string_view format) {
+    std::int64_t width = -1;
+    const char* end = format.data() + format.size();
+    const auto [read, fault] = std::from_chars(format.data() + 2, end, width);
+    return fault == std::errc() && read == end ? width : -1;
+}
+
 std::int64_t nanoseconds_of(std::string_view format) {
     if (format.size() < 3 || format.substr(0, 2) != "ts") return 0;
     switch (format[2]) {
@@ -60,7 +68,8 @@ std::int64_t nanoseconds_of(std::string_view format) {
 Column::Column(const ArrowSchema& schema, const ArrowArray& array, std::int64_t skip)
     : type_(type_of(schema.format)), format_(schema.format), length_(array.length), offset_(array.offset + skip) {
     nanoseconds_ = nanoseconds_of(format_);
-    if (type_ == Type::FixedBytes) width_ = std::atoll(schema.format + 2);
+    if (type_ == Type::FixedBytes) width_ = width_of(format_);
+    if (width_ < 0) type_ = Type::Unsupported;
     if (array.n_buffers > 0) {
         // A null count of -1 means that nobody has counted: then the bitmap decides.
         if (array.null_count != 0) validity_ = static_cast<const std::uint8_t*>(array.buffers[0]);
