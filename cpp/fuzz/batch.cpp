@@ -1,7 +1,7 @@
 // Arrow batches whose buffers are as long as they should be, and whose types, nulls and codes of dictionaries are anything.
 #include <deque>
 
-#include "mopsus/monitor.hpp"
+#include "mopsus/engine/monitor.hpp"
 #include "support/bytes.hpp"
 #include "support/programs.hpp"
 #include "support/target.hpp"

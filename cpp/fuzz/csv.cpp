@@ -1,5 +1,5 @@
 // Blocks of CSV: what is read has as many rows as it says, and can be lent as Arrow data and read back.
-#include "mopsus/csv.hpp"
+#include "mopsus/trace/csv.hpp"
 
 #include "support/bytes.hpp"
 #include "support/rows.hpp"

@@ -1,7 +1,7 @@
 // What monitors of one network tell each other, as bytes from anywhere: refused, or knowledge that can be worked with.
 #include <array>
 
-#include "decentral_bytes.hpp"
+#include "decentral/bytes.hpp"
 #include "mopsus/decentral/messages.hpp"
 #include "mopsus/decentral/monitors.hpp"
 #include "mopsus/decentral/node.hpp"

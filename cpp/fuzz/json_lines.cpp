@@ -1,5 +1,5 @@
 // Blocks of JSON lines: a line means by itself what it means among others, and what is read can be lent as Arrow data and read back.
-#include "mopsus/json_lines.hpp"
+#include "mopsus/trace/json_lines.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // Logs of components in text. A line that is read means the same when it is written and read again.
-#include "mopsus/log.hpp"
+#include "mopsus/component/log.hpp"
 
-#include "mopsus/table.hpp"
+#include "mopsus/machine/table.hpp"
 #include "support/bytes.hpp"
 #include "support/target.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "mopsus/ring.hpp"
+#include "mopsus/component/ring.hpp"
 #include "support/bytes.hpp"
 #include "support/target.hpp"
 

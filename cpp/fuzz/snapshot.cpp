@@ -2,8 +2,8 @@
 #include <array>
 #include <set>
 
-#include "mopsus/archive.hpp"
-#include "mopsus/monitor.hpp"
+#include "mopsus/engine/archive.hpp"
+#include "mopsus/engine/monitor.hpp"
 #include "support/bytes.hpp"
 #include "support/programs.hpp"
 #include "support/target.hpp"

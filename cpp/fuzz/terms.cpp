@@ -1,6 +1,6 @@
 // Values of events: made from bytes, kept, compared, written and read back as items of a snapshot; and items that are made up.
-#include "mopsus/archive.hpp"
-#include "mopsus/term.hpp"
+#include "mopsus/engine/archive.hpp"
+#include "mopsus/machine/term.hpp"
 #include "support/bytes.hpp"
 #include "support/target.hpp"
 

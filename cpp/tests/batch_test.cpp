@@ -1,7 +1,8 @@
+#include <array>
 #include <memory>
 
 #include "check.hpp"
-#include "mopsus/monitor.hpp"
+#include "mopsus/engine/monitor.hpp"
 #include "programs.hpp"
 
 namespace mopsus::test {
@@ -126,6 +127,24 @@ TEST(a_release_row_ends_its_values) {
     REQUIRE(!monitor.run(holder.schemas[0], holder.batch(), {}));
     REQUIRE(collector.reports.empty());
     REQUIRE(monitor.counts().created == 2 && monitor.counts().alive() == 1);
+}
+
+// Such columns come from any library, and a negative width would be read from before their beginning.
+TEST(a_column_of_bytes_has_a_width_that_is_a_number) {
+    const std::array<char, 8> bytes{'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'};
+    std::array<const void*, 2> buffers{nullptr, bytes.data()};
+    ArrowArray array{};
+    array.length = 2;
+    array.n_buffers = 2;
+    array.buffers = buffers.data();
+    ArrowSchema schema{};
+    schema.format = "w:4";
+    const Column column(schema, array, 0);
+    REQUIRE(column.type() == Column::Type::FixedBytes && column.text(1) == "efgh");
+    for (const char* damaged : {"w:", "w:x", "w:-4", "w:4x", "w:99999999999999999999"}) {
+        schema.format = damaged;
+        REQUIRE(Column(schema, array, 0).type() == Column::Type::Unsupported);
+    }
 }
 
 }  // namespace mopsus::test

@@ -1,10 +1,10 @@
-#include "mopsus/caret.hpp"
+#include "mopsus/machine/caret.hpp"
 
 #include <functional>
 #include <random>
 
 #include "check.hpp"
-#include "mopsus/archive.hpp"
+#include "mopsus/engine/archive.hpp"
 #include "programs.hpp"
 
 namespace mopsus::test {
@@ -49,74 +49,106 @@ std::vector<Step> random_steps(std::mt19937& random) {
     return steps;
 }
 
+using Bits = std::vector<bool>;  // by step
+
 // The value of every step at every event, from the whole word: each bit is looked up where it was last changed.
-std::vector<std::vector<bool>> by_definition(const CaretMachine& machine, const std::vector<EventId>& word) {
+class Definition {
+public:
+    Definition(const CaretMachine& machine, const std::vector<EventId>& word) : machine_(machine), start_(machine.steps.size()) {
+        for (std::size_t k = 0; k < start_.size(); ++k) start_[k] = machine.steps[k].initial;
+        for (std::size_t at = 0; at < word.size(); ++at) take(at, word[at]);
+    }
+    const std::vector<Bits>& values() const { return values_; }
+
+private:
     struct Open {
         Role role;
         std::size_t at;
     };
-    std::vector<Open> open;
-    std::vector<std::vector<bool>> values;
-    std::vector<std::vector<bool>> bits;   // after each event
-    std::vector<std::vector<bool>> stack;  // after each event, when its call is over
-    const std::size_t count = machine.steps.size();
-    std::vector<bool> start(count);
-    for (std::size_t k = 0; k < count; ++k) start[k] = machine.steps[k].initial;
-    const auto before = [&](const std::vector<std::vector<bool>>& of, std::size_t at) { return at == 0 ? start : of[at - 1]; };
-    for (std::size_t at = 0; at < word.size(); ++at) {
-        const Role role = machine.roles[word[at]];
-        std::size_t match = word.size();
-        std::vector<bool> plain = before(bits, at);
-        std::vector<bool> abstract = plain;
-        std::vector<bool> frame = before(stack, at);
-        if (role == Role::End || role == Role::Return) {
-            const Role wanted = role == Role::End ? Role::Begin : Role::Call;
-            std::size_t k = open.size();
-            while (k > 0 && open[k - 1].role != wanted) --k;
-            if (k > 0) {
-                open.resize(k);
-                match = open.back().at;
-                abstract = bits[match];
-                frame = stack[match];
-                open.pop_back();
-            }
-        }
-        if (role == Role::Call || role == Role::Begin) open.push_back({role, at});
-        std::vector<bool> value(count);
-        std::vector<bool> after(count);
-        std::vector<bool> framed(count);
-        for (std::size_t k = 0; k < count; ++k) {
-            const Step& step = machine.steps[k];
-            const bool bit = step.memory == Memory::Plain ? plain[k] : step.memory == Memory::Abstract ? abstract[k] : frame[k];
-            const bool left = step.op > Op::True && value[step.left];
-            const bool right = step.op > Op::True && value[step.right];
-            const bool held = step.memory == Memory::Stack && !(step.calls && role == Role::Call) && !(step.begins && role == Role::Begin);
-            switch (step.op) {
-                case Op::Event: value[k] = word[at] == step.left; break;
-                case Op::True: value[k] = true; break;
-                case Op::Not: value[k] = !left; break;
-                case Op::And: value[k] = left && right; break;
-                case Op::Or: value[k] = left || right; break;
-                case Op::Xor: value[k] = left != right; break;
-                case Op::Previous: value[k] = bit; break;
-                case Op::Since: value[k] = held ? bit : right || (left && bit); break;
-                case Op::Trigger: value[k] = held ? bit : right && (left || bit); break;
-                case Op::At: value[k] = held ? bit : left; break;
-            }
-            after[k] = step.op == Op::Previous ? left : value[k];
-            framed[k] = value[k];
-        }
-        if (match != word.size()) {  // as before the call
-            const std::vector<bool> outer = before(stack, match);
-            for (std::size_t k = 0; k < count; ++k)
-                if (machine.steps[k].memory == Memory::Stack) framed[k] = outer[k];
-        }
-        values.push_back(value);
-        bits.push_back(after);
-        stack.push_back(framed);
+    // The bits that steps read, by their memory.
+    struct Seen {
+        Bits plain;
+        Bits abstract;
+        Bits frame;
+    };
+    static constexpr std::size_t kNowhere = ~std::size_t{0};
+
+    Bits before(const std::vector<Bits>& of, std::size_t at) const { return at == 0 ? start_ : of[at - 1]; }
+
+    // Where the call begins that the event ends.
+    std::size_t matching(Role role) {
+        if (role != Role::End && role != Role::Return) return kNowhere;
+        const Role wanted = role == Role::End ? Role::Begin : Role::Call;
+        std::size_t k = open_.size();
+        while (k > 0 && open_[k - 1].role != wanted) --k;
+        if (k == 0) return kNowhere;
+        const std::size_t at = open_[k - 1].at;
+        open_.resize(k - 1);
+        return at;
     }
-    return values;
-}
+
+    // A step of the stack keeps its value inside of a call, unless this is the one that it begins with.
+    static bool is_held(const Step& step, Role role) {
+        return step.memory == Memory::Stack && !(step.calls && role == Role::Call) && !(step.begins && role == Role::Begin);
+    }
+
+    bool value_of(const Step& step, EventId event, const Bits& value, bool bit) const {
+        const Role role = machine_.roles[event];
+        const bool left = step.op > Op::True && value[step.left];
+        const bool right = step.op > Op::True && value[step.right];
+        const bool held = is_held(step, role);
+        switch (step.op) {
+            case Op::Event: return event == step.left;
+            case Op::True: return true;
+            case Op::Not: return !left;
+            case Op::And: return left && right;
+            case Op::Or: return left || right;
+            case Op::Xor: return left != right;
+            case Op::Previous: return bit;
+            case Op::Since: return held ? bit : right || (left && bit);
+            case Op::Trigger: return held ? bit : right && (left || bit);
+            case Op::At: return held ? bit : left;
+        }
+        return false;
+    }
+
+    static bool bit_of(const Seen& seen, Memory memory, std::size_t k) {
+        if (memory == Memory::Plain) return seen.plain[k];
+        return memory == Memory::Abstract ? seen.abstract[k] : seen.frame[k];
+    }
+
+    void take(std::size_t at, EventId event) {
+        const Role role = machine_.roles[event];
+        const std::size_t match = matching(role);
+        const Bits plain = before(bits_, at);
+        const Seen seen = match == kNowhere ? Seen{plain, plain, before(stack_, at)} : Seen{plain, bits_[match], stack_[match]};
+        if (role == Role::Call || role == Role::Begin) open_.push_back({role, at});
+        const std::size_t count = machine_.steps.size();
+        Bits value(count);
+        Bits after(count);
+        for (std::size_t k = 0; k < count; ++k) {
+            const Step& step = machine_.steps[k];
+            value[k] = value_of(step, event, value, bit_of(seen, step.memory, k));
+            after[k] = step.op == Op::Previous ? value[step.left] : value[k];
+        }
+        Bits framed = value;
+        if (match != kNowhere) {  // as before the call
+            const Bits outer = before(stack_, match);
+            for (std::size_t k = 0; k < count; ++k)
+                if (machine_.steps[k].memory == Memory::Stack) framed[k] = outer[k];
+        }
+        values_.push_back(value);
+        bits_.push_back(after);
+        stack_.push_back(framed);
+    }
+
+    const CaretMachine& machine_;
+    Bits start_;
+    std::vector<Open> open_;
+    std::vector<Bits> values_;
+    std::vector<Bits> bits_;   // after each event
+    std::vector<Bits> stack_;  // after each event, when its call is over
+};
 
 }  // namespace
 
@@ -128,7 +160,7 @@ TEST(bits_and_saved_bits_agree_with_looking_back) {
         Nowhere origin;
         std::vector<EventId> word;
         for (int k = 0; k < 40; ++k) word.push_back(static_cast<EventId>(random() % kEvents));
-        const auto expected = by_definition(*machine, word);
+        const auto expected = Definition(*machine, word).values();
         Word state = runner->begin();
         for (std::size_t at = 0; at < word.size(); ++at) {
             const Word after = runner->step(state, word[at], origin);

@@ -1,4 +1,4 @@
-#include "mopsus/csv.hpp"
+#include "mopsus/trace/csv.hpp"
 
 #include <algorithm>
 #include <random>

@@ -90,71 +90,108 @@ std::vector<Verdict> concluded(Instances& instances) {
     return step.answers;
 }
 
-// Tells both the same, in any order and in intervals, and compares after each turn. Those that run one by one may be late;
-// in the end, when everything is known, only those behind one that never answers.
-void compare(Draw& draw, bool respawns, bool one_by_one) {
-    const std::size_t inputs = 1 + below(draw, 3);
-    const auto automaton = random_automaton(draw, inputs, 1 + below(draw, 5));
-    const Time length = 1 + below(draw, 12);
+// The values of the inputs at each time: chance alone, or mostly as they were before.
+std::vector<std::vector<bool>> random_values(Draw& draw, std::size_t inputs, Time length) {
     const bool constant = below(draw, 2) != 0;
-    std::vector<std::vector<bool>> truth(inputs, std::vector<bool>(length + 1));
-    for (auto& input : truth)
+    std::vector<std::vector<bool>> values(inputs, std::vector<bool>(length + 1));
+    for (auto& input : values)
         for (Time time = 1; time <= length; ++time) input[time] = constant && time > 1 && below(draw, 4) != 0 ? input[time - 1] : below(draw, 2) != 0;
-
-    std::unique_ptr<Instances> made;
-    if (one_by_one)
-        made = std::make_unique<OneByOne>(automaton, respawns);
-    else
-        made = std::make_unique<AllAtOnce>(automaton, respawns);
-    Instances& instances = *made;
-    Plain plain{automaton, {}, {}};
-    std::map<Time, Truth> answered;
-    Time end = 0;
-    for (int turn = 0; turn < 30; ++turn) {
-        const Time before = end;
-        end = std::min(length, end + below(draw, 3));
-        instances.extend(end);
-        for (std::size_t told = below(draw, 4); told > 0 && end > 0; --told) {
-            const Input input = static_cast<Input>(below(draw, inputs));
-            const Time first = 1 + below(draw, end);
-            Time last = first;
-            while (last < end && truth[input][last + 1] == truth[input][first] && below(draw, 3) != 0) ++last;
-            learn(instances, {first, last}, input, truth[input][first]);
-            for (Time time = first; time <= last; ++time) plain.known[{time, input}] = truth[input][first];
-        }
-        // Whether something happened is known at once, or never.
-        if (!one_by_one && end > before && below(draw, 6) == 0) {
-            instances.learn_quiet(end);
-            plain.quiet.insert(end);
-        }
-        if (turn == 29)
-            for (Input input = 0; input < inputs; ++input)
-                for (Time time = 1; time <= end; ++time) {
-                    learn(instances, {time, time}, input, truth[input][time]);
-                    plain.known[{time, input}] = truth[input][time];
-                }
-        for (const auto& [first, last, verdict] : concluded(instances))
-            for (Time start = first; start <= last; ++start) {
-                REQUIRE(!answered.contains(start));
-                answered[start] = verdict ? Truth::True : Truth::False;
-            }
-        for (Time start = 1; start <= (respawns ? end : std::min<Time>(end, 1)); ++start) {
-            const auto [expected, when] = plain.verdict(start, end);
-            const auto found = answered.find(start);
-            const bool late = one_by_one && found == answered.end() && (turn < 29 || (start > 1 && !answered.contains(start - 1)));
-            if (!late) REQUIRE((found == answered.end() ? Truth::Unknown : found->second) == expected);
-            if (start == 1 && turn == 0 && !one_by_one && expected != Truth::Unknown) REQUIRE(instances.first_found() == when);
-            if (start == 1 && !late) REQUIRE(instances.first_found().has_value() == (expected != Truth::Unknown));
-        }
-        if (!one_by_one) REQUIRE(instances.missing().empty() == (instances.known() == instances.end()));
-    }
+    return values;
 }
+
+// Tells instances and their plain model the same, in any order and in intervals, and compares after each turn. Those that run one by one
+// may be late; in the end, when everything is known, only those behind one that never answers.
+class Comparison {
+public:
+    Comparison(Draw& draw, bool respawns, bool one_by_one)
+        : draw_(draw),
+          inputs_(1 + below(draw, 3)),
+          automaton_(random_automaton(draw, inputs_, 1 + below(draw, 5))),
+          length_(1 + below(draw, 12)),
+          truth_(random_values(draw, inputs_, length_)),
+          respawns_(respawns),
+          one_by_one_(one_by_one),
+          plain_{automaton_, {}, {}} {
+        if (one_by_one)
+            instances_ = std::make_unique<OneByOne>(automaton_, respawns);
+        else
+            instances_ = std::make_unique<AllAtOnce>(automaton_, respawns);
+    }
+
+    void run() {
+        for (int turn = 0; turn < kTurns; ++turn) {
+            const Time before = end_;
+            end_ = std::min(length_, end_ + below(draw_, 3));
+            instances_->extend(end_);
+            tell_some();
+            // Whether something happened is known at once, or never.
+            if (!one_by_one_ && end_ > before && below(draw_, 6) == 0) {
+                instances_->learn_quiet(end_);
+                plain_.quiet.insert(end_);
+            }
+            const bool last = turn == kTurns - 1;
+            if (last) tell_all();
+            take_answers();
+            for (Time start = 1; start <= (respawns_ ? end_ : std::min<Time>(end_, 1)); ++start) compare(start, turn == 0, last);
+            if (!one_by_one_) REQUIRE(instances_->missing().empty() == (instances_->known() == instances_->end()));
+        }
+    }
+
+private:
+    static constexpr int kTurns = 30;
+
+    void tell(Input input, Time first, Time last) {
+        learn(*instances_, {first, last}, input, truth_[input][first]);
+        for (Time time = first; time <= last; ++time) plain_.known[{time, input}] = truth_[input][first];
+    }
+    void tell_some() {
+        for (std::size_t told = below(draw_, 4); told > 0 && end_ > 0; --told) {
+            const Input input = static_cast<Input>(below(draw_, inputs_));
+            const Time first = 1 + below(draw_, end_);
+            Time last = first;
+            while (last < end_ && truth_[input][last + 1] == truth_[input][first] && below(draw_, 3) != 0) ++last;
+            tell(input, first, last);
+        }
+    }
+    void tell_all() {
+        for (Input input = 0; input < inputs_; ++input)
+            for (Time time = 1; time <= end_; ++time) tell(input, time, time);
+    }
+    void take_answers() {
+        for (const auto& [first, last, verdict] : concluded(*instances_))
+            for (Time start = first; start <= last; ++start) {
+                REQUIRE(!answered_.contains(start));
+                answered_[start] = verdict ? Truth::True : Truth::False;
+            }
+    }
+    void compare(Time start, bool first_turn, bool last_turn) {
+        const auto [expected, when] = plain_.verdict(start, end_);
+        const auto found = answered_.find(start);
+        const bool late = one_by_one_ && found == answered_.end() && (!last_turn || (start > 1 && !answered_.contains(start - 1)));
+        if (!late) REQUIRE((found == answered_.end() ? Truth::Unknown : found->second) == expected);
+        if (start != 1) return;
+        if (first_turn && !one_by_one_ && expected != Truth::Unknown) REQUIRE(instances_->first_found() == when);
+        if (!late) REQUIRE(instances_->first_found().has_value() == (expected != Truth::Unknown));
+    }
+
+    Draw& draw_;
+    std::size_t inputs_;
+    std::shared_ptr<const Automaton> automaton_;
+    Time length_;
+    std::vector<std::vector<bool>> truth_;
+    bool respawns_;
+    bool one_by_one_;
+    Plain plain_;
+    std::unique_ptr<Instances> instances_;
+    std::map<Time, Truth> answered_;
+    Time end_ = 0;
+};
 
 }  // namespace
 
 TEST(decentral_instances_find_what_each_would_alone) {
     Draw draw(7);
-    for (int number = 0; number < 3000; ++number) compare(draw, number % 4 != 0, number % 3 == 0);
+    for (int number = 0; number < 3000; ++number) Comparison(draw, number % 4 != 0, number % 3 == 0).run();
 }
 
 TEST(decentral_instances_over_long_stretches) {

@@ -1,9 +1,9 @@
 #include "check.hpp"
-#include "flat.hpp"
-#include "mopsus/archive.hpp"
-#include "mopsus/history.hpp"
+#include "engine/flat.hpp"
+#include "mopsus/engine/archive.hpp"
+#include "mopsus/engine/history.hpp"
 #include "programs.hpp"
-#include "slicing.hpp"
+#include "engine/slicing.hpp"
 
 namespace mopsus::test {
 

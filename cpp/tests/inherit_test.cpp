@@ -2,9 +2,9 @@
 #include <map>
 
 #include "check.hpp"
-#include "inherit.hpp"
-#include "mopsus/archive.hpp"
-#include "mopsus/guarded.hpp"
+#include "engine/inherit.hpp"
+#include "mopsus/engine/archive.hpp"
+#include "mopsus/machine/guarded.hpp"
 #include "programs.hpp"
 
 namespace mopsus::test {

@@ -1,4 +1,4 @@
-#include "mopsus/json_lines.hpp"
+#include "mopsus/trace/json_lines.hpp"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "last_steps.hpp"
+#include "engine/last_steps.hpp"
 
 #include <algorithm>
 #include <map>

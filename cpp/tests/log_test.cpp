@@ -1,4 +1,4 @@
-#include "mopsus/log.hpp"
+#include "mopsus/component/log.hpp"
 
 #include <random>
 #include <string>

@@ -6,7 +6,7 @@
 #include <set>
 #include <tuple>
 
-#include "mopsus/engine.hpp"
+#include "mopsus/engine/engine.hpp"
 
 namespace mopsus::test {
 

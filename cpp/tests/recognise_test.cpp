@@ -1,9 +1,9 @@
-#include "mopsus/recognise.hpp"
+#include "mopsus/trace/recognise.hpp"
 
 #include <cmath>
 
 #include "check.hpp"
-#include "mopsus/csv.hpp"
+#include "mopsus/trace/csv.hpp"
 
 namespace mopsus {
 

@@ -1,10 +1,10 @@
-#include "mopsus/rewrite.hpp"
+#include "mopsus/machine/rewrite.hpp"
 
 #include <optional>
 #include <random>
 
 #include "check.hpp"
-#include "mopsus/archive.hpp"
+#include "mopsus/engine/archive.hpp"
 #include "programs.hpp"
 
 namespace mopsus::test {

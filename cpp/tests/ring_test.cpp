@@ -1,4 +1,4 @@
-#include "mopsus/ring.hpp"
+#include "mopsus/component/ring.hpp"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
-#include "mopsus/stack.hpp"
+#include "mopsus/machine/stack.hpp"
 
 #include "check.hpp"
-#include "mopsus/archive.hpp"
+#include "mopsus/engine/archive.hpp"
 #include "programs.hpp"
 
 namespace mopsus::test {

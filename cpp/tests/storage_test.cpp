@@ -2,7 +2,7 @@
 #include <random>
 
 #include "check.hpp"
-#include "mopsus/domain.hpp"
+#include "mopsus/engine/domain.hpp"
 
 namespace mopsus {
 

@@ -1,7 +1,7 @@
 #include "check.hpp"
-#include "mopsus/archive.hpp"
-#include "symbolic_sets.hpp"
-#include "symbolic_tree.hpp"
+#include "mopsus/engine/archive.hpp"
+#include "machine/symbolic/sets.hpp"
+#include "machine/symbolic/tree.hpp"
 
 namespace mopsus::test {
 

@@ -1,7 +1,7 @@
-#include "bigint.hpp"
+#include "machine/bigint.hpp"
 #include "check.hpp"
-#include "mopsus/archive.hpp"
-#include "mopsus/term.hpp"
+#include "mopsus/engine/archive.hpp"
+#include "mopsus/machine/term.hpp"
 
 namespace mopsus::test {
 

@@ -1,7 +1,7 @@
 #include "check.hpp"
-#include "mopsus/archive.hpp"
+#include "mopsus/engine/archive.hpp"
 #include "programs.hpp"
-#include "timed_runner.hpp"
+#include "machine/timed_runner.hpp"
 
 namespace mopsus::test {
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import weakref
 
@@ -31,6 +32,35 @@ def test_other_arguments_are_checked():
     for data in (None, 3, "use", {"event": ["use"]}):
         with pytest.raises(MonitorError, match="no Arrow data"):
             monitor.run(data)
+
+
+class FailingStream:
+    """Arrow data whose reader fails at the first batch, and says no more about it than this."""
+
+    def __init__(self, said: bytes | None) -> None:
+        self._said = ctypes.create_string_buffer(said) if said is not None else None
+        self._next = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(lambda stream, batch: 5)
+        self._error = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(
+            lambda stream: ctypes.addressof(self._said) if self._said is not None else None
+        )
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        """Return a good stream with two of its functions (get_schema, get_next, get_last_error, …) replaced."""
+        capsule = pa.table({"event": ["use"], "x": [1]}).__arrow_c_stream__(requested_schema)
+        pointer = ctypes.pythonapi.PyCapsule_GetPointer
+        pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+        functions = (ctypes.c_void_p * 5).from_address(pointer(capsule, b"arrow_array_stream"))
+        functions[1] = ctypes.cast(self._next, ctypes.c_void_p)
+        functions[2] = ctypes.cast(self._error, ctypes.c_void_p)
+        return capsule
+
+
+@pytest.mark.parametrize(
+    ("said", "told"), [(b"the disk is gone", "the disk is gone"), (b"", "cannot be read"), (None, "cannot be read")]
+)
+def test_a_stream_that_fails_is_never_taken_for_its_end(said, told):
+    with pytest.raises(MonitorError, match=told):
+        Monitor(SPEC).run(FailingStream(said))
 
 
 def test_values_must_fit():

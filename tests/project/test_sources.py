@@ -6,12 +6,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import lizard
+
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "mopsus"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 NATIVE = sorted(path for path in (ROOT / "cpp").rglob("*") if path.suffix in {".cpp", ".hpp", ".h"})
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
 MAX_LINES = 900
+MAX_COMPLEXITY = 25
 
 
 TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in MODULES}
@@ -26,6 +29,16 @@ def place(path, line=None):
 def test_no_file_is_too_long():
     lines = {place(path): path.read_bytes().count(b"\n") for path in [*MODULES, *NATIVE, *TESTS]}
     assert {name: count for name, count in lines.items() if count > MAX_LINES} == {}
+
+
+def test_no_function_of_the_core_is_too_complex():
+    functions = [
+        (f"{place(path, function.start_line)}: {function.name}", function.cyclomatic_complexity)
+        for path in NATIVE
+        for function in lizard.analyze_file(str(path)).function_list
+    ]
+    assert len(functions) > 2000  # that none is found must not mean that none was seen
+    assert [found for found in functions if found[1] > MAX_COMPLEXITY] == []
 
 
 def test_every_module_says_why_it_exists():

@@ -2,13 +2,13 @@
 
 #include <set>
 
-#include "mopsus/caret.hpp"
-#include "mopsus/guarded.hpp"
-#include "mopsus/rewrite.hpp"
-#include "mopsus/stack.hpp"
-#include "mopsus/symbolic.hpp"
-#include "mopsus/table.hpp"
-#include "mopsus/timed.hpp"
+#include "mopsus/machine/caret.hpp"
+#include "mopsus/machine/guarded.hpp"
+#include "mopsus/machine/rewrite.hpp"
+#include "mopsus/machine/stack.hpp"
+#include "mopsus/machine/symbolic.hpp"
+#include "mopsus/machine/table.hpp"
+#include "mopsus/machine/timed.hpp"
 
 namespace mopsus::fuzz {
 

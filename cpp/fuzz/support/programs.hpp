@@ -1,7 +1,7 @@
 // Programs for every engine and every kind of machine.
 #pragma once
 
-#include "mopsus/program.hpp"
+#include "mopsus/engine/program.hpp"
 #include "support/bytes.hpp"
 
 namespace mopsus::fuzz {

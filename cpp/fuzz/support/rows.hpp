@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "mopsus/columns.hpp"
+#include "mopsus/trace/columns.hpp"
 
 namespace mopsus::fuzz {
 

@@ -1,7 +1,17 @@
 // What is known of the inputs of an automaton at each of a row of timestamps.
 //
 // Inputs change rarely, and verdicts come for many timestamps at once; so timestamps of which the same is known are kept as one
-// stretch. Beside each stretch there is room for what its user has concluded at its beginning.
+// stretch. Beside each stretch there is room for what its user has concluded at its beginning. For example, if `a` is known to be
+// true up to timestamp 6, and `b` is known to be false from 4 on:
+//
+//     timestamp    1   2   3 | 4   5   6 | 7   8   9
+//     stretch      0         | 1         | 2               they end at 3, 6 and 9
+//     known        a         | a, b      | b
+//     true         a         | a         |
+//     room         for what was concluded at 1, at 4 and at 7
+//
+// What is learned of an interval cuts the stretches where it begins and ends, and joins neighbours of which the same is known then. A
+// stretch that has changed has *news* until its user has read them; so a turn looks only at what has changed since the turn before.
 #pragma once
 
 #include <algorithm>
