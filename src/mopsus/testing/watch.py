@@ -20,8 +20,8 @@ import pytest
 from mopsus import _core
 from mopsus.contracts import Switches
 from mopsus.model import Diagnostic, Fault, Severity, Unseen, Verdict
+from mopsus.run.known import Known
 from mopsus.testing.expected import Expectations, Point, points_of, running_point
-from mopsus.testing.known import Known
 from mopsus.testing.owners import Owner, Owners, without_numbers
 from mopsus.testing.wire import Seen, pack
 from mopsus.verdict import Groups, plain_text
@@ -91,7 +91,7 @@ class Watch:
 
     def begin(self, weave: Weave, *, notes_expected: bool) -> None:
         """Weave. From now on verdicts are taken. `notes_expected`: what a test expects is a note, whatever it was."""
-        self._weaver = weave(self._owners.part, self._add)
+        self._weaver = weave(self._owners.part, self._switches.before(self._add))
         if notes_expected:
             self._expectations.start()
 
@@ -181,12 +181,9 @@ class Watch:
     # ---- verdicts ----
 
     def _add(self, verdict: Verdict) -> None:
-        kept = self._switches(verdict)
-        if kept is None:
-            return
         with self._lock:
-            owner = self._owners.of(kept)
-            kept = without_numbers(kept)
+            owner = self._owners.of(verdict)
+            kept = without_numbers(verdict)
             if self._expectations.open <= 0 or kept.severity is Severity.NOTE:
                 self._keep(kept, owner)
                 return
@@ -224,11 +221,13 @@ class Watch:
                 self._keep(verdict, owner)
 
     def _gather(self) -> None:
+        report = self._switches.before(self._add_of_process)
         for verdict in self._weaver.elsewhere() if self._weaver is not None else ():
-            kept = self._switches(verdict)
-            if kept is not None:
-                with self._lock:
-                    self._keep(without_numbers(kept), self._owners.of_process(kept))
+            report(verdict)
+
+    def _add_of_process(self, verdict: Verdict) -> None:
+        with self._lock:
+            self._keep(without_numbers(verdict), self._owners.of_process(verdict))
 
     def _take(self) -> list[Seen]:
         self._gather()
