@@ -5,6 +5,10 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import signal
+import threading
+import time
+from contextlib import suppress
 from importlib.metadata import EntryPoint, EntryPoints
 
 import pytest
@@ -13,6 +17,7 @@ from mopsus.cli.main import main
 from mopsus.model import Diagnostic, MopsusError, RunResult, Silence, TraceError
 from mopsus.report import Options, Summary
 from mopsus.run import Run, RunError, RunOptions, Sinks, SourceKind, load_source, load_specs, source_names
+from mopsus.run.followed import Followed
 from mopsus.run.recorded import LogReading, Recorded
 from mopsus.run.status import exit_status
 from mopsus.run.told import Told
@@ -132,10 +137,45 @@ def _dispatching():
     return Dispatching(roots=None)
 
 
-def test_watch_says_at_once_what_a_log_of_components_cannot_give(mopsus):
-    status, out, _ = mopsus("watch", "rows.mop", "jobs.hml", "log.txt")
-    assert status == 2
-    assert "Rows: none of its events can be seen: the log is one of components" in " ".join(out.split())
+@pytest.mark.parametrize("log", ["log.txt", "log.csv"])
+def test_both_kinds_are_followed_in_json_lines_only(mopsus, log):
+    status, _, err = mopsus("watch", "rows.mop", "jobs.hml", log)
+    assert (status, "followed together in JSON lines only" in err) == (2, True)
+
+
+def test_both_kinds_are_followed_together(files):
+    """Also what comes later, and what comes in pieces."""
+    log = files / "growing.jsonl"
+    lines = [f"{json.dumps(each)}\n" for each in SHARED]
+    log.write_text("".join(lines[:2]) + lines[2][:9])
+    loaded, found = load_specs([files / "rows.mop", files / "jobs.hml"]), Deep()
+    source = Followed([each.spec for each in loaded[0].values()], log, LogReading(dispatching=_dispatching()))
+
+    def write():
+        until(lambda: rows_of(source) >= 3)
+        with log.open("a") as file:
+            file.write(lines[2][9:] + lines[3])
+        until(lambda: len(found.steps) == 2)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    status = Run(loaded, RunOptions(), Sinks(others=[found])).go(source)
+    thread.join()
+    assert status == 1
+    assert set(found.verdicts) == FOUND
+
+
+def rows_of(source):
+    with suppress(AttributeError):  # it is not open yet
+        return sum(recording.rows for recording in source.recordings)
+    return 0
+
+
+def until(condition):
+    deadline = time.monotonic() + 60
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.01)
 
 
 # ---- parts ------------------------------------------------------------------------------------
@@ -146,9 +186,11 @@ class Deep:
 
     def __init__(self):
         self.steps = []
+        self.verdicts = []
 
     def add(self, verdict):
         frames = [frame.filename for frame in inspect.stack(0)]
+        self.verdicts.append((verdict.spec, verdict.category))
         self.steps.append(sum(f"{os.sep}mopsus{os.sep}" in name for name in frames))
 
     def finish(self, summary):

@@ -51,6 +51,7 @@ def watch(
     from mopsus.run import Run
     from mopsus.run.followed import Followed
     from mopsus.run.recorded import line_is_row
+    from mopsus.spec.component import about_components
 
     spec_files, named = sort_out(files, choice.spec or ())
     if len(named) != 1 or named[0] == "-":
@@ -86,7 +87,7 @@ def watch(
     sinks = monitoring.sinks(
         max_live=choice.max_live,
         live=True,
-        find_lines=line_is_row if components else None,
+        find_lines=line_is_row if components and all(map(about_components, specs)) else None,
         others=() if journal is None else [journal],
     )
     source = Followed(specs, log, reading, max_violations=logs.max_violations, keeper=keeper, silence=options.silence)

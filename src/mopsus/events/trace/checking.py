@@ -10,7 +10,7 @@ from pathlib import Path
 from mopsus.events.feeding import BareRun, Feeding, MonitoredRun, Progress, feed_alone
 from mopsus.events.trace.batches import TraceBatch
 from mopsus.events.trace.columns import ColumnType
-from mopsus.events.trace.follow import POLL_S
+from mopsus.events.trace.follow import POLL_S, Whole
 from mopsus.events.trace.keeping import Keeper
 from mopsus.events.trace.needs import TIME, ColumnTypes, needs_of
 from mopsus.events.trace.read import TraceReader
@@ -163,10 +163,12 @@ class FollowedTrace:
         poll_s: float = POLL_S,
         keeper: Keeper | None = None,
         silence: Silence = LENIENT,
+        heard: Callable[[Whole, Format | None], object] = lambda whole, format: None,
     ) -> None:
         self._log, self._format, self._bad_rows = log, format, bad_rows
         self._stop, self._poll_s = stop, poll_s
         self._keeper, self._silence = keeper, silence
+        self._heard = heard
         self._ends = ExitStack()
         self._specs: Sequence[Spec] = ()
         self._unread = 0
@@ -191,6 +193,7 @@ class FollowedTrace:
             stop=self._stop,
             poll_s=self._poll_s,
         )
+        self._reader.heard = self._heard
         if self._keeper is not None:
             self._ends.callback(self._keeper.close)
             self._reader.settled = self._keeper.consider

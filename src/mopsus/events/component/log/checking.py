@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
@@ -184,6 +185,29 @@ class FollowedLog(ComponentLog):
 
     def _open_blocks(self) -> Blocks:
         return self._follow()
+
+
+class SharedLog(ComponentLog):
+    """The components in a log of JSON lines that something else follows, too, and hands over piece by piece."""
+
+    endless = obedient = True
+
+    def __init__(self, log: Path, *, dispatching: Dispatching = DEFAULT, bad_rows: BadRows = "stop") -> None:
+        super().__init__(EventReader(LogFormat.JSONL, skip=bad_rows == "skip", shared=True), dispatching)
+        self._names = [str(log)]
+        self._line = 1
+        self._waiting: deque[LogBlock] = deque()
+
+    def hear(self, lines: bytes, begins: bool) -> None:
+        """Take some whole lines. `begins`: they are the first of a file."""
+        self._line = 1 if begins else self._line
+        self._waiting.append(LogBlock(self._names[0], self._line, lines, begins))
+        self._line += lines.count(b"\n")
+
+    def blocks(self) -> Iterator[LogBlock | MergedBlock]:
+        """Give what waits."""
+        while self._waiting:
+            yield self._waiting.popleft()
 
 
 class ToldLines(ComponentLog):
