@@ -17,7 +17,7 @@ import mopsus
 from mopsus import _core
 from mopsus.events.component.log import jsonl, text
 from mopsus.events.component.log.checking import ComponentLogs
-from mopsus.events.feeding import BareRun, Feeding, feed_alone
+from mopsus.events.feeding import BareRun, BlockSource, feed_alone
 from mopsus.model import Spec, Verdict
 from mopsus.monitor import Monitor
 from mopsus.monitor.listener import OnVerdict
@@ -56,7 +56,7 @@ def check(source: str, log: Path, history: int) -> int:
         return Monitor(spec, on_verdict=on_verdict, history=history)
 
     specs = list(mopsus.parse(source, "calc.hml").values())
-    result = feed_alone(Feeding(ComponentLogs([str(log)])), BareRun(specs, open_monitor, found.append))
+    result = feed_alone(BlockSource(ComponentLogs([str(log)])), BareRun(specs, open_monitor, found.append))
     if result.error is not None or len(found) != 1:
         raise AssertionError(f"{len(found)} verdicts, {result.error}")
     return len(found)

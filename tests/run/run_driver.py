@@ -114,7 +114,7 @@ def make_source(way: str, spec_file: Path, folder: Path, run: Run, options: RunO
 
 
 def rows(source: Any) -> int:
-    return sum(recording.rows for recording in source.recordings)
+    return sum(one.rows for one in source.inputs)
 
 
 def interrupt_when(condition: Callable[[], bool]) -> None:

@@ -18,7 +18,7 @@ from mopsus.model import Diagnostic, MopsusError, RunResult, Silence, TraceError
 from mopsus.report import Options, Summary
 from mopsus.run import Run, RunError, RunOptions, Sinks, SourceKind, load_source, load_specs, source_names
 from mopsus.run.followed import Followed
-from mopsus.run.recorded import LogReading, Recorded
+from mopsus.run.recorded import LogReading, RecordedFiles
 from mopsus.run.status import exit_status
 from mopsus.run.told import Told
 
@@ -168,7 +168,7 @@ def test_both_kinds_are_followed_together(files):
 
 def rows_of(source):
     with suppress(AttributeError):  # it is not open yet
-        return sum(recording.rows for recording in source.recordings)
+        return sum(one.rows for one in source.inputs)
     return 0
 
 
@@ -201,7 +201,7 @@ class Deep:
 def test_a_verdict_comes_to_a_sink_in_few_steps(files, log):
     loaded, deep = load_specs([files / "rows.mop"]), Deep()
     specs = [each.spec for each in loaded[0].values()]
-    Run(loaded, RunOptions(), Sinks(others=[deep])).go(Recorded(specs, [log], LogReading()))
+    Run(loaded, RunOptions(), Sinks(others=[deep])).go(RecordedFiles(specs, [log], LogReading()))
     assert len(deep.steps) == 1
     assert deep.steps[0] <= 20
 

@@ -10,7 +10,7 @@ import typer
 from mopsus.cli.arguments import sort_out
 from mopsus.cli.logs import LogOptions
 from mopsus.cli.messages import CommandError
-from mopsus.cli.options import AtEnd, Monitoring, SpecChoice
+from mopsus.cli.options import AtEnd, MonitorOptions, SpecOptions
 from mopsus.cli.progress import ProgressBar
 from mopsus.stopping import STOPPING
 
@@ -22,9 +22,9 @@ Files = Annotated[
 
 def check(
     files: Files,
-    choice: SpecChoice,
+    choice: SpecOptions,
     logs: LogOptions,
-    monitoring: Monitoring,
+    monitoring: MonitorOptions,
     at_end: AtEnd = False,
     no_progress: Annotated[bool, typer.Option("--no-progress", help="No progress bar, even on a terminal.")] = False,
 ) -> int:
@@ -48,7 +48,7 @@ def check(
     nothing in them; what was found is reported all the same.
     """
     from mopsus.run import Run
-    from mopsus.run.recorded import Recorded
+    from mopsus.run.recorded import RecordedFiles
 
     spec_files, traces = sort_out(files, choice.spec or ())
     if not traces:
@@ -58,7 +58,7 @@ def check(
     show_progress = sys.stderr.isatty() and not no_progress and not monitoring.quiet
     with STOPPING.deferred():
         with ProgressBar(show_progress) as bar:
-            source = Recorded(
+            source = RecordedFiles(
                 specs,
                 traces,
                 logs.reading(specs, json=monitoring.json, at_end=at_end),

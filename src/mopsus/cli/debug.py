@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mopsus.cli.messages import CommandError
-from mopsus.cli.options import Monitoring
+from mopsus.cli.options import MonitorOptions
 from mopsus.interactive.follow import Follow
 from mopsus.run.policy import OnFault
 
@@ -23,7 +23,7 @@ CONTEXT = {"allow_interspersed_args": False}
 
 
 @dataclass(frozen=True, slots=True)
-class Debugging:
+class DebugOptions:
     """What is debugged with what, and how the developer is shown it."""
 
     prop: Annotated[
@@ -83,7 +83,7 @@ class Debugging:
         ),
     ] = None
 
-    def setup(self, program: Sequence[str], monitoring: Monitoring) -> Setup:
+    def setup(self, program: Sequence[str], monitoring: MonitorOptions) -> Setup:
         """All that the debugger is told."""
         from mopsus.interactive.setup import Setup
 
@@ -115,8 +115,8 @@ class Debugging:
 
 
 def debug(
-    debugging: Debugging,
-    monitoring: Monitoring,
+    debugging: DebugOptions,
+    monitoring: MonitorOptions,
     program: Annotated[
         list[str] | None,
         typer.Argument(

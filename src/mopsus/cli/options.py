@@ -137,7 +137,7 @@ Monitors = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class SpecChoice:
+class SpecOptions:
     """Which specs there are, beside those among the arguments, and what they may be like."""
 
     spec: ExtraSpecs = None
@@ -155,7 +155,7 @@ class SpecChoice:
 
 
 @dataclass(frozen=True, slots=True)
-class Monitoring:
+class MonitorOptions:
     """What all commands that monitor have: how what they find is judged, and where it goes."""
 
     history: History = 32

@@ -15,9 +15,9 @@ from mopsus.cli.options import (
     AtEnd,
     Contracts,
     Envelopes,
-    Monitoring,
+    MonitorOptions,
     Monitors,
-    SpecChoice,
+    SpecOptions,
     WhenFull,
     WhenFullOption,
 )
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Weaving:
+class ProgramOptions:
     """What is run, and how it is woven."""
 
     contracts: Contracts = None
@@ -46,7 +46,7 @@ class Weaving:
 
 
 @dataclass(frozen=True, slots=True)
-class Components:
+class ComponentOptions:
     """How the components of the program are watched."""
 
     groups: Annotated[
@@ -81,10 +81,10 @@ def run(
             help="Spec files (`*.mop`), then the program and its arguments.", metavar="SPEC… -- PROGRAM [ARGUMENT…]"
         ),
     ],
-    choice: SpecChoice,
-    weaving: Weaving,
-    monitoring: Monitoring,
-    components: Components,
+    choice: SpecOptions,
+    weaving: ProgramOptions,
+    monitoring: MonitorOptions,
+    components: ComponentOptions,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Write the report there, not to standard error.", metavar="FILE"),

@@ -12,16 +12,16 @@ import typer
 from mopsus.cli.arguments import sort_out
 from mopsus.cli.logs import LogOptions
 from mopsus.cli.messages import CommandError
-from mopsus.cli.options import Monitoring, SpecChoice
+from mopsus.cli.options import MonitorOptions, SpecOptions
 from mopsus.model.text import printable
 from mopsus.stopping import STOPPING
 
 
 def watch(
     files: Annotated[list[str], typer.Argument(help="Spec files and one log.", metavar="SPEC… LOG")],
-    choice: SpecChoice,
+    choice: SpecOptions,
     logs: LogOptions,
-    monitoring: Monitoring,
+    monitoring: MonitorOptions,
     state: Annotated[
         Path | None,
         typer.Option("--state", help="Keep the state there, and go on where it was kept last.", metavar="FILE"),

@@ -1,7 +1,7 @@
 """Stage 4: give what is recorded, or comes in, to monitors: one loop for traces and logs, with every way to end early.
 
-A `Recording` reads one kind of input and knows the monitors that it feeds. `Feeding` is the source of a run over one
-or several of them: verdicts are counted in one place, and a signal, a limit or a bad row ends all of them at once.
+A `BlockInput` reads one kind of input and knows the monitors that it feeds. `BlockSource` is the source of a run over
+one or several of them: verdicts are counted in one place, and a signal, a limit or a bad row ends all at once.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Progress:
     bytes_total: int | None
 
 
-class Recording(Protocol):
+class BlockInput(Protocol):
     """Input of one kind, in blocks, and the monitors that are fed with it.
 
     `open` comes first and `close` last, whatever happens between; `close` may come without `open`.
@@ -107,17 +107,17 @@ class Recording(Protocol):
         """Close the input and the monitors. Safe to call twice."""
 
 
-class Feeding:
-    """The source of a run over recordings. Their blocks are taken in turn, so verdicts come nearly in order."""
+class BlockSource:
+    """The source of a run over inputs. Their blocks are taken in turn, so verdicts come nearly in order."""
 
     def __init__(
         self,
-        *recordings: Recording,
+        *inputs: BlockInput,
         max_violations: int | None = None,
         progress: Callable[[Progress], object] | None = None,
         lacking: str = "what is read has no such events",
     ) -> None:
-        self.recordings: Sequence[Recording] = recordings
+        self.inputs: Sequence[BlockInput] = inputs
         self.result = RunResult()
         self._max_violations = max_violations
         self._progress = progress
@@ -129,11 +129,11 @@ class Feeding:
     @property
     def endless(self) -> bool:
         """Is a signal the way to end it?"""
-        return any(recording.endless for recording in self.recordings)
+        return any(one.endless for one in self.inputs)
 
     def why_not(self, spec: Spec) -> str:
         """Return why events of this spec cannot come from here; nothing if they can."""
-        if any(recording.gives(spec) for recording in self.recordings):
+        if any(one.gives(spec) for one in self.inputs):
             return ""
         return self._lacking
 
@@ -141,15 +141,15 @@ class Feeding:
         """Open the monitors, and what is read."""
         self._started = time.perf_counter()
         self._run = run
-        for recording in self.recordings:
-            specs = [spec for spec in run.specs.values() if recording.gives(spec)]
-            recording.open(specs, run, self._take)
+        for one in self.inputs:
+            specs = [spec for spec in run.specs.values() if one.gives(spec)]
+            one.open(specs, run, self._take)
 
     def close(self) -> None:
         """Close the input and the monitors."""
         with ExitStack() as stack:
-            for recording in self.recordings:
-                stack.callback(recording.close)
+            for one in self.inputs:
+                stack.callback(one.close)
 
     def _take(self, verdict: Verdict) -> None:
         result = self.result
@@ -171,14 +171,14 @@ class Feeding:
 
     def feed(self) -> None:
         """Feed the blocks until they end, or something ends them."""
-        obedient = all(recording.obedient for recording in self.recordings)
-        blocks = _taking_turns([(each, each.blocks()) for each in self.recordings])
+        obedient = all(one.obedient for one in self.inputs)
+        blocks = _taking_turns([(each, each.blocks()) for each in self.inputs])
         # Those that are obedient end by themselves when a signal has come; others are interrupted while waited for.
         self._guarded(lambda: self._go(blocks if obedient else _interruptible(blocks), obedient=obedient))
         interrupted = self.result.interrupted
         self.result.interrupted = interrupted and not self.endless
-        for recording in self.recordings:
-            self._conclude(recording, interrupted)
+        for one in self.inputs:
+            self._conclude(one, interrupted)
         if self._failure is not None:
             raise self._failure
 
@@ -208,12 +208,12 @@ class Feeding:
         hint = "let the verdict speak for itself, or stop after the first by --max-violations 1"
         self.result.error = TraceError(f"code of a spec has left the run: {told}", hint=hint, code="TRACE-015")
 
-    def _go(self, blocks: Iterable[tuple[Recording, Any]], *, obedient: bool) -> None:
+    def _go(self, blocks: Iterable[tuple[BlockInput, Any]], *, obedient: bool) -> None:
         result = self.result
         with STOPPING.deferred():
-            for recording, block in blocks:
+            for one, block in blocks:
                 try:
-                    recording.feed(block)
+                    one.feed(block)
                     if self._failure is not None:
                         raise self._failure
                 except BaseException as error:
@@ -225,14 +225,14 @@ class Feeding:
                     break
 
     def _so_far(self) -> Progress:
-        done = [recording.progress for recording in self.recordings]
+        done = [one.progress for one in self.inputs]
         sizes = [total for _, total in done]
         total = None if None in sizes else sum(size or 0 for size in sizes)
-        return Progress(sum(recording.rows for recording in self.recordings), sum(each for each, _ in done), total)
+        return Progress(sum(one.rows for one in self.inputs), sum(each for each, _ in done), total)
 
-    def _conclude(self, recording: Recording, interrupted: bool) -> None:
+    def _conclude(self, one: BlockInput, interrupted: bool) -> None:
         try:
-            recording.finish(self.result, interrupted=interrupted)
+            one.finish(self.result, interrupted=interrupted)
         except TraceError as error:
             self.result.error = error
         except ClosedError:
@@ -246,8 +246,8 @@ class Feeding:
         """Return what has come of it all."""
         result = self.result
         result.elapsed_s = time.perf_counter() - self._started
-        for recording in self.recordings:
-            recording.tell(result)
+        for one in self.inputs:
+            one.tell(result)
         result.sources = list(dict.fromkeys(result.sources))
         if result.torn:  # some rows of the last block were taken
             result.rows = max(result.rows, *(sum(counts.seen.values()) for counts in result.stats.values()))
@@ -257,12 +257,12 @@ class Feeding:
             found = "the first violation" if result.violations == 1 else f"{result.violations:,} violations"
             message = f"stopped after {found}; there may be more"
             result.warnings.append(Diagnostic("TRACE-010", message, warning=True))
-        for recording in self.recordings:
-            result.warnings += recording.empty(result)
+        for one in self.inputs:
+            result.warnings += one.empty(result)
         return result
 
 
-def feed_alone(source: Feeding, run: MonitoredRun) -> RunResult:
+def feed_alone(source: BlockSource, run: MonitoredRun) -> RunResult:
     """Run a source to its end, for whoever needs neither reports nor an exit status."""
     try:
         source.open(run)
@@ -272,14 +272,14 @@ def feed_alone(source: Feeding, run: MonitoredRun) -> RunResult:
         source.close()
 
 
-def _taking_turns(streams: Sequence[tuple[Recording, Iterator[Any]]]) -> Iterator[tuple[Recording, Any]]:
+def _taking_turns(streams: Sequence[tuple[BlockInput, Iterator[Any]]]) -> Iterator[tuple[BlockInput, Any]]:
     waiting = list(streams)
     while waiting:
         left = []
-        for recording, blocks in waiting:
+        for one, blocks in waiting:
             for block in blocks:
-                yield recording, block
-                left.append((recording, blocks))
+                yield one, block
+                left.append((one, blocks))
                 break
         waiting = left
 

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mopsus.events.feeding import Feeding
+from mopsus.events.feeding import BlockSource
 from mopsus.events.trace import Format
 from mopsus.events.trace.checking import FollowedTrace
 from mopsus.model import LENIENT, Silence, TraceError
@@ -17,13 +17,13 @@ from mopsus.spec.component import about_components
 
 if TYPE_CHECKING:
     from mopsus.events.component.log.checking import SharedLog
-    from mopsus.events.feeding import MonitoredRun, OnVerdict, Recording
+    from mopsus.events.feeding import BlockInput, MonitoredRun, OnVerdict
     from mopsus.events.trace.follow import Whole
     from mopsus.events.trace.keeping import Keeper
     from mopsus.model import Diagnostic, RunResult, Spec
 
 
-class Followed(Feeding):
+class Followed(BlockSource):
     """One log, from its beginning or from where an earlier run has kept the state, until a signal comes."""
 
     def __init__(
@@ -38,16 +38,16 @@ class Followed(Feeding):
     ) -> None:
         about = {about_components(spec) for spec in specs}
         if about == {True, False}:
-            recording: Recording = FollowedBoth(log, how, silence)
+            read: BlockInput = FollowedBoth(log, how, silence)
         elif about == {True}:
-            recording = _component_log(log, how)
+            read = _component_log(log, how)
         else:
             format = trace_format(how.format)
-            recording = FollowedTrace(log, format=format, bad_rows=how.bad_rows, keeper=keeper, silence=silence)
-        super().__init__(recording, max_violations=max_violations)
+            read = FollowedTrace(log, format=format, bad_rows=how.bad_rows, keeper=keeper, silence=silence)
+        super().__init__(read, max_violations=max_violations)
 
 
-def _component_log(log: Path, how: LogReading) -> Recording:
+def _component_log(log: Path, how: LogReading) -> BlockInput:
     from mopsus.events.component.log.checking import DEFAULT, FollowedLog
 
     return FollowedLog(
@@ -93,17 +93,17 @@ class FollowedBoth:
         self._components.open([spec for spec in specs if about_components(spec)], run, on_verdict)
         self._rows.open([spec for spec in specs if not about_components(spec)], run, on_verdict)
 
-    def blocks(self) -> Iterator[tuple[Recording, Any]]:
+    def blocks(self) -> Iterator[tuple[BlockInput, Any]]:
         """Give the components of each piece of the log, and then its rows."""
         for batch in self._rows.blocks():
             yield from ((self._components, block) for block in self._components.blocks())
             yield self._rows, batch
         yield from ((self._components, block) for block in self._components.blocks())
 
-    def feed(self, block: tuple[Recording, Any]) -> None:
+    def feed(self, block: tuple[BlockInput, Any]) -> None:
         """Let the monitors have a block."""
-        recording, part = block
-        recording.feed(part)
+        read, part = block
+        read.feed(part)
 
     def finish(self, result: RunResult, *, interrupted: bool) -> None:
         """Give out what waited."""

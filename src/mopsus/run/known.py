@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _draw_svg = late_function("mopsus.report.picture", "draw_svg")  # few reports draw, and Graphviz may be missing
 
 
-class Known:
+class KnownSpecs:
     """Specs and their machines; `options` sees what is learned later, too."""
 
     def __init__(self, compiled: Iterable[CompiledSpec]) -> None:

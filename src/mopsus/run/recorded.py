@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from mopsus.events.feeding import Feeding
+from mopsus.events.feeding import BlockSource
 from mopsus.events.trace import Format, expand, find_lines
 from mopsus.events.trace.checking import Traces
 from mopsus.events.trace.sources import Source as TraceFile
@@ -23,7 +23,7 @@ from mopsus.spec.component import about_components
 if TYPE_CHECKING:
     from mopsus.events.component.log.read import LogFormat
     from mopsus.events.component.log.session import Dispatching
-    from mopsus.events.feeding import Progress, Recording
+    from mopsus.events.feeding import BlockInput, Progress
     from mopsus.events.trace.session import BadRows
     from mopsus.model import Spec
 
@@ -52,7 +52,7 @@ class _Sorted:
     components: list[TraceFile] = field(default_factory=list)
 
 
-class Recorded(Feeding):
+class RecordedFiles(BlockSource):
     """Files, read to their end."""
 
     def __init__(
@@ -69,23 +69,23 @@ class Recorded(Feeding):
         self._of_rows: frozenset[str] | None = frozenset()
         """The names of files that have rows; None: all."""
         if about == {True, False}:
-            recordings = self._both(_sort(expand(files), how), how)
+            inputs = self._both(_sort(expand(files), how), how)
         elif about == {True}:
-            recordings = [_component_logs(files, how)]
+            inputs = [_component_logs(files, how)]
         else:
             self._of_rows = None
-            recordings = [self._traces(files, how)]
+            inputs = [self._traces(files, how)]
         lacking = "no file is a log of components" if self._of_rows else "no file has rows"
-        super().__init__(*recordings, max_violations=max_violations, progress=progress, lacking=lacking)
+        super().__init__(*inputs, max_violations=max_violations, progress=progress, lacking=lacking)
 
-    def _both(self, files: _Sorted, how: LogReading) -> list[Recording]:
+    def _both(self, files: _Sorted, how: LogReading) -> list[BlockInput]:
         self._of_rows = frozenset(each.name for each in files.rows)
-        recordings: list[Recording] = []
+        inputs: list[BlockInput] = []
         if files.rows:
-            recordings.append(self._traces(files.rows, how))
+            inputs.append(self._traces(files.rows, how))
         if files.components:
-            recordings.append(_component_logs(files.components, how, shared=True))
-        return recordings
+            inputs.append(_component_logs(files.components, how, shared=True))
+        return inputs
 
     def _traces(self, files: Sequence[str | TraceFile], how: LogReading) -> Traces:
         self._format = trace_format(how.format)
@@ -98,7 +98,7 @@ class Recorded(Feeding):
         return line_is_row(name, rows)
 
 
-def _component_logs(files: Sequence[str | TraceFile], how: LogReading, *, shared: bool = False) -> Recording:
+def _component_logs(files: Sequence[str | TraceFile], how: LogReading, *, shared: bool = False) -> BlockInput:
     from mopsus.events.component.log.checking import DEFAULT, ComponentLogs
 
     return ComponentLogs(
@@ -178,4 +178,4 @@ def trace_format(format: str | None) -> Format | None:
     return Format(format)
 
 
-SOURCE = SourceKind("recorded", "recorded traces, and logs of components", Recorded)
+SOURCE = SourceKind("recorded", "recorded traces, and logs of components", RecordedFiles)

@@ -15,7 +15,7 @@ from weakref import WeakSet
 from mopsus.model import LENIENT, Fault, Faults, MopsusError, RunResult, Unseen
 from mopsus.model.limits import HISTORY, MAX_LIVE
 from mopsus.report.summary import RunStats, Summary, fault_details, fault_line
-from mopsus.run.known import Known
+from mopsus.run.known import KnownSpecs
 from mopsus.run.policy import OnFault
 from mopsus.run.sink import Sinks
 from mopsus.run.status import exit_status
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from mopsus.model import Silence, Spec, Verdict
     from mopsus.monitor import Monitor
     from mopsus.monitor.listener import OnVerdict
-    from mopsus.run.sink import Post
+    from mopsus.run.sink import Forwarder
     from mopsus.run.source import Source
     from mopsus.run.specs import Loaded
     from mopsus.verdict import Endings
@@ -43,7 +43,7 @@ class RunOptions:
     allow_code: bool = True
     """May specs contain Python?"""
     at_end: bool = False
-    """Is it wanted what to presume of the undecided at the end?"""
+    """Is the run to say what it presumes of the undecided at its end?"""
     silence: Silence = LENIENT
     """How it is taken that something was not seen."""
     on_fault: OnFault = OnFault.REPORT
@@ -74,8 +74,8 @@ class Run:
         """Errors in the code of specs, of all processes."""
         self.violations = 0
         """How many were reported."""
-        self._known = Known(compiled.values())
-        self._post: Post | None = None
+        self._known = KnownSpecs(compiled.values())
+        self._post: Forwarder | None = None
         self._switches = self._read_switches() if options.switches else None
         self._is_new = is_new
         self._live = sinks.options is not None and sinks.options.live
@@ -171,7 +171,7 @@ class Run:
             for monitor in tuple(self._monitors):
                 monitor.close()
 
-    def hand_over(self, post: Post) -> None:
+    def hand_over(self, post: Forwarder) -> None:
         """From now on verdicts and faults go to another process, which reports them."""
         self._post = post
 

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from mopsus.model import Fault, Verdict
     from mopsus.report.reporter import Destination
 
-__all__ = ["Post", "Report", "Sink", "Sinks", "wanted_reports"]
+__all__ = ["Forwarder", "Report", "Sink", "Sinks", "wanted_reports"]
 
 
-class Post(Protocol):
+class Forwarder(Protocol):
     """Sends verdicts and faults to another process, which decides about them and reports."""
 
     def add(self, verdict: Verdict) -> None:

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 from mopsus.events.component.log.checking import ToldLines
 from mopsus.events.component.log.session import Dispatching
-from mopsus.events.feeding import Feeding
+from mopsus.events.feeding import BlockSource
 from mopsus.run.source import SourceKind
 
 
-class Told(Feeding):
+class Told(BlockSource):
     """Lines of text, as detectEr's logs have them, that come in `pieces` from what is called `name`."""
 
     def __init__(

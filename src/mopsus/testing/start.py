@@ -22,7 +22,7 @@ from mopsus.report.baseline import read_baseline
 from mopsus.report.output import Output
 from mopsus.report.summary import BROKEN
 from mopsus.run.children import Children, Order, Outbox
-from mopsus.run.known import Known
+from mopsus.run.known import KnownSpecs
 from mopsus.run.specs import load_specs
 from mopsus.testing.asserts import weave_test_modules
 from mopsus.testing.findings import Baseline, Findings
@@ -45,7 +45,7 @@ def start(config: pytest.Config, files: Sequence[str], contracts: str | None) ->
         paths = [_find(config, name) for name in files]
         compiled, warnings = load_specs(paths)
         switches = Switches(read_settings(config.rootpath), lambda: {*catalogue(), *compiled})
-        watch = Watch(Known(compiled.values()), switches, warnings)
+        watch = Watch(KnownSpecs(compiled.values()), switches, warnings)
         expected = getattr(config.known_args_namespace, "mopsus_expected", "note")
         watch.begin(partial(_Woven, config, paths, compiled, contracts), notes_expected=expected == "note")
     except MopsusError as error:

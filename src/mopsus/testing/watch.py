@@ -20,7 +20,7 @@ import pytest
 from mopsus import _core
 from mopsus.contracts import Switches
 from mopsus.model import Diagnostic, Fault, Severity, Unseen, Verdict
-from mopsus.run.known import Known
+from mopsus.run.known import KnownSpecs
 from mopsus.testing.expected import Expectations, Point, points_of, running_point
 from mopsus.testing.owners import Owner, Owners, without_numbers
 from mopsus.testing.wire import Seen, pack
@@ -70,7 +70,7 @@ Weave: TypeAlias = "Callable[[_core.Part, Callable[[Verdict], object]], Weaver]"
 class Watch:
     """The plugin of a process that runs tests."""
 
-    def __init__(self, known: Known, switches: Switches, warnings: Sequence[Diagnostic] = ()) -> None:
+    def __init__(self, known: KnownSpecs, switches: Switches, warnings: Sequence[Diagnostic] = ()) -> None:
         self.known = known
         self.warnings = tuple(warnings)
         """What there is to say about the specs."""

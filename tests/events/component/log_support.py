@@ -9,7 +9,7 @@ from typing import Any
 
 from mopsus.events.component.dispatch import Account, Orphan
 from mopsus.events.component.log.checking import ComponentLog, ComponentLogs, FollowedLog
-from mopsus.events.feeding import BareRun, Feeding, feed_alone
+from mopsus.events.feeding import BareRun, BlockSource, feed_alone
 from mopsus.model import RunResult, Spec, Verdict
 from mopsus.monitor import Monitor
 
@@ -60,5 +60,5 @@ def _run(
     open_monitor: Callable[..., Monitor],
     max_violations: int | None = None,
 ) -> Checked:
-    result = feed_alone(Feeding(log, max_violations=max_violations), BareRun(specs, open_monitor, on_verdict))
+    result = feed_alone(BlockSource(log, max_violations=max_violations), BareRun(specs, open_monitor, on_verdict))
     return Checked(result, log)

@@ -13,7 +13,7 @@ from mopsus.cli.options import (
     AllowUnmonitorable,
     ExtraSpecs,
     FirstMatch,
-    Monitoring,
+    MonitorOptions,
     Monitors,
     WhenFull,
     WhenFullOption,
@@ -25,7 +25,7 @@ def attach(
     arguments: Annotated[
         list[str], typer.Argument(help="Spec files, then the number of the program's process.", metavar="SPEC… PID")
     ],
-    monitoring: Monitoring,
+    monitoring: MonitorOptions,
     spec: ExtraSpecs = None,
     when_full: WhenFullOption = WhenFull.BLOCK,
     monitors: Monitors = 1,

@@ -9,13 +9,13 @@ import typer
 
 from mopsus.cli.logs import Groups, LogOptions, Verbose, dispatching_for, require_components
 from mopsus.cli.messages import CommandError
-from mopsus.cli.options import FirstMatch, MaxViolations, Monitoring
+from mopsus.cli.options import FirstMatch, MaxViolations, MonitorOptions
 from mopsus.stopping import STOPPING
 
 
 def erlang(
     specs: Annotated[list[Path], typer.Argument(help="Spec files about components.", metavar="SPEC…")],
-    monitoring: Monitoring,
+    monitoring: MonitorOptions,
     node: Annotated[
         str | None, typer.Option("--node", "-n", help="Observe this running node.", metavar="NAME@HOST")
     ] = None,

@@ -11,13 +11,13 @@ import typer
 
 from mopsus.cli.logs import Groups, LogOptions, NoForks, Verbose, dispatching_for, require_components
 from mopsus.cli.messages import CommandError
-from mopsus.cli.options import FirstMatch, MaxViolations, Monitoring
+from mopsus.cli.options import FirstMatch, MaxViolations, MonitorOptions
 from mopsus.stopping import STOPPING
 
 
 def listen(
     specs: Annotated[list[Path], typer.Argument(help="Spec files about components.", metavar="SPEC…")],
-    monitoring: Monitoring,
+    monitoring: MonitorOptions,
     socket: Annotated[Path | None, typer.Option("--socket", help="The socket is this file.", metavar="FILE")] = None,
     port: Annotated[
         int, typer.Option(help="Without --socket: this port of the loopback interface; 0 is any.", min=0, max=65535)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from mopsus.events.feeding import BareRun, Feeding, MonitoredRun, Progress, feed_alone
+from mopsus.events.feeding import BareRun, BlockSource, MonitoredRun, Progress, feed_alone
 from mopsus.events.trace.batches import TraceBatch
 from mopsus.events.trace.columns import ColumnType
 from mopsus.events.trace.follow import POLL_S, Whole
@@ -44,7 +44,7 @@ def check(
     """
     traced = Traces(traces, format=format, bad_rows=bad_rows)
     run = BareRun(specs, open_monitor or monitors_for(history, allow_code), on_verdict)
-    return feed_alone(Feeding(traced, max_violations=max_violations, progress=progress), run)
+    return feed_alone(BlockSource(traced, max_violations=max_violations, progress=progress), run)
 
 
 def watch(
@@ -73,7 +73,7 @@ def watch(
         log, format=format, bad_rows=bad_rows, stop=stop, poll_s=poll_s, keeper=keeper, silence=silence
     )
     run = BareRun(specs, open_monitor or monitors_for(history, allow_code), on_verdict)
-    return feed_alone(Feeding(followed, max_violations=max_violations), run)
+    return feed_alone(BlockSource(followed, max_violations=max_violations), run)
 
 
 def monitors_for(history: int, allow_code: bool) -> OpenMonitor:

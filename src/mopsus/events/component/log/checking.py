@@ -1,4 +1,4 @@
-"""Stage 4: logs of components as recordings: read to their end, followed as they grow, or told line by line."""
+"""Stage 4: logs of components as inputs: read to their end, followed as they grow, or told line by line."""
 
 from __future__ import annotations
 
