@@ -16,7 +16,8 @@ from harness import Goal, Row, Side, measure, speed_row
 import mopsus
 from mopsus import _core
 from mopsus.events.component.log import jsonl, text
-from mopsus.events.component.log.checking import check_logs
+from mopsus.events.component.log.checking import ComponentLogs
+from mopsus.events.feeding import BareRun, BlockSource, feed_alone
 from mopsus.model import Spec, Verdict
 from mopsus.monitor import Monitor
 from mopsus.monitor.listener import OnVerdict
@@ -55,7 +56,7 @@ def check(source: str, log: Path, history: int) -> int:
         return Monitor(spec, on_verdict=on_verdict, history=history)
 
     specs = list(mopsus.parse(source, "calc.hml").values())
-    result = check_logs(specs, [str(log)], on_verdict=found.append, open_monitor=open_monitor)
+    result = feed_alone(BlockSource(ComponentLogs([str(log)])), BareRun(specs, open_monitor, found.append))
     if result.error is not None or len(found) != 1:
         raise AssertionError(f"{len(found)} verdicts, {result.error}")
     return len(found)

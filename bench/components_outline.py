@@ -16,13 +16,13 @@ from typing import Any
 from harness import Goal, Row, quotients
 
 from mopsus import _core
-from mopsus.cli.reporting import Reporting
-from mopsus.cli.sidecar import Sidecar, Terms, start_sidecars
 from mopsus.events.component.outline.program import command_of, environment_of
 from mopsus.events.component.outline.session import Session
 from mopsus.events.weave.launch import Program
 from mopsus.logics import compile_spec
 from mopsus.model import Verdict
+from mopsus.run import Run, RunOptions, Sinks
+from mopsus.run.sidecar import Sidecar, Terms, start_sidecars
 from mopsus.spec import load_file
 
 RATE = 50_000
@@ -121,10 +121,7 @@ def beside(folder: Path, spec: str, suffix: str) -> Iterator[tuple[Session, Side
     compiled = {name: compile_spec(each, read.source) for name, each in read.specs.items()}
     session = Session.create()
     try:
-        from mopsus.report import Options
-
-        reporting = Reporting((compiled, []), {}, Options(history=0, quiet=True), json=False, allow_code=True)
-        (sidecar,) = start_sidecars(session, reporting, Terms())
+        (sidecar,) = start_sidecars(session, Run((compiled, []), RunOptions(history=0), Sinks()), Terms())
         yield session, sidecar
     finally:
         with suppress(OSError):  # the program has removed it, if it ended after its monitor

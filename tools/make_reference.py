@@ -48,6 +48,7 @@ STAGES = {
     "DECENTRAL": "Decentralized monitoring",
     "DEBUG": "Debugging sessions",
     "BUS": "Messages between hosts",
+    "RUN": "Runs",
     "REPORT": "Reports",
     "VERDICT": "Verdicts",
     "FAULT": "Errors in the code of specs",

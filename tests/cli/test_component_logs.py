@@ -183,11 +183,9 @@ def test_options_that_cannot_be(mopsus, files, options, message):
     assert message in err
 
 
-def test_components_and_rows_do_not_mix(mopsus, files):
+def test_options_of_components_need_some(mopsus, files):
     (files / "rows.mop").write_text("Rows(i) { event a(i) event b(i) ere: a b @match }")
     (files / "rows.csv").write_text("event,i\na,1\n")
-    status, _, err = mopsus("check", files / "rows.mop", files / "jobs.hml", files / "a.log")
-    assert (status, "is about components, and" in err) == (2, True)
     status, _, err = mopsus("check", files / "rows.mop", files / "rows.csv", "--groups")
     assert (status, "--groups is for logs of components" in err) == (2, True)
     status, _, err = mopsus("check", files / "rows.mop", files / "rows.csv", "--format", "text")

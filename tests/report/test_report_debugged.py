@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from mopsus.report.summary import Debugged
+from mopsus.model.result import Debugged
 
 STOPPED = Debugged(None, "Queue is in full", "queue.c:12", ("queue_push at queue.c:12", "main at queue.c:30"))
 

@@ -7,7 +7,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from mopsus.model import Diagnostic, MopsusError, Span
-from mopsus.report.summary import Debugged
+from mopsus.model.result import Debugged
 from mopsus.verdict import Ending
 
 DOCS = Path(__file__).parents[2] / "docs" / "reference"

@@ -1,7 +1,8 @@
 """The commands: how one is found, read from the command line, and run.
 
 Start-up time matters, so a command's module is imported only when that command is called: a module
-`mopsus.cli.<name>` has a function `<name>` whose signature typer reads, and maybe settings for its parser in `CONTEXT`.
+`mopsus.cli.<name>` has a function `<name>` whose signature typer reads, where families of options (`options.py`) stand
+for their fields, and maybe settings for its parser in `CONTEXT`.
 The function returns its exit status: 0 nothing violated, 1 violations found, 2 the command or its input was wrong.
 What it raises becomes a message in `main` and nowhere else.
 """
@@ -18,6 +19,7 @@ from typing import Annotated, TypeAlias, cast
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from mopsus.cli.families import flat_signature, gather
 from mopsus.cli.main import discard_output, interrupted_status
 from mopsus.model import MopsusError
 from mopsus.stopping import STOPPING, flush_output
@@ -79,7 +81,7 @@ class LazyGroup(TyperGroup):
 
 def _needs_words(command: Command) -> bool:
     """Is there nothing that it could do without a further word?"""
-    parameters = inspect.signature(command).parameters.values()
+    parameters = flat_signature(command).parameters.values()
     return any(each.default is inspect.Parameter.empty for each in parameters)
 
 
@@ -103,10 +105,10 @@ def with_status(command: Command) -> Callable[..., None]:
     """The command as typer wants it: a status other than 0 is raised, not returned."""
 
     @functools.wraps(command)
-    def run(*args: object, **kwargs: object) -> None:
+    def run(**values: object) -> None:
         STOPPING.begin_work()
         try:
-            status = command(*args, **kwargs)
+            status = command(**gather(command, values))
             flush_output()
         except KeyboardInterrupt:
             status = interrupted_status()
@@ -121,6 +123,9 @@ def with_status(command: Command) -> Callable[..., None]:
         if status:
             raise typer.Exit(status)
 
+    signature = flat_signature(command)
+    run.__signature__ = signature  # type: ignore[attr-defined]
+    run.__annotations__ = {name: each.annotation for name, each in signature.parameters.items()}
     return run
 
 

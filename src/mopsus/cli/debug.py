@@ -3,53 +3,29 @@
 from __future__ import annotations
 
 import sys
-import tempfile
-import time
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import InitVar, dataclass, field, replace
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from mopsus.cli.messages import CommandError
-from mopsus.cli.options import (
-    AllowSilent,
-    History,
-    Html,
-    Json,
-    Junit,
-    NoCode,
-    OnFault,
-    OnFaultOption,
-    Quiet,
-    Sarif,
-    Strict,
-    silence_of,
-)
-from mopsus.cli.reporting import Reporting
-from mopsus.cli.specs import load_specs
+from mopsus.cli.options import MonitorOptions
 from mopsus.interactive.follow import Follow
+from mopsus.run.policy import OnFault
 
 if TYPE_CHECKING:
-    from mopsus.interactive.backends import Backend
-    from mopsus.interactive.outcome import Outcome
     from mopsus.interactive.setup import Setup, Watched
-    from mopsus.model import Diagnostic, MopsusError, Unseen
-    from mopsus.monitor.stats import Stats
-    from mopsus.report.summary import Debugged
 
 CONTEXT = {"allow_interspersed_args": False}
 """What stands after the program is the program's own."""
 
 
-def debug(
-    program: Annotated[
-        list[str] | None,
-        typer.Argument(
-            help="The program and its arguments; `-- -m module` for a module.", metavar="PROGRAM [ARGUMENT…]"
-        ),
-    ] = None,
+@dataclass(frozen=True, slots=True)
+class DebugOptions:
+    """What is debugged with what, and how the developer is shown it."""
+
     prop: Annotated[
         list[str] | None,
         typer.Option(
@@ -59,67 +35,98 @@ def debug(
             "name are for this one alone.",
             metavar="FILE",
         ),
-    ] = None,
+    ] = None
     scenario: Annotated[
         Path | None,
         typer.Option("--scenario", "-s", help="What to do when a state is entered or left.", metavar="FILE"),
-    ] = None,
+    ] = None
     functions: Annotated[
         Path | None, typer.Option("--functions", help="Python functions that properties call.", metavar="FILE")
-    ] = None,
+    ] = None
     batch: Annotated[
         bool, typer.Option("--batch", help="No prompt: run to the end or the first stop, and print the report.")
-    ] = False,
+    ] = False
     process: Annotated[
         int | None, typer.Option("--attach", help="Debug a process that runs already.", metavar="PID")
-    ] = None,
+    ] = None
     debugger: Annotated[
         str | None, typer.Option("--debugger", help="`gdb` or `python`, if detection errs.", metavar="NAME")
-    ] = None,
+    ] = None
     hooks: Annotated[
         bool,
         typer.Option(
             help="Step quiet properties inside of the program, where that can be done, instead of stopping it at "
             "each event."
         ),
-    ] = True,
+    ] = True
     follow: Annotated[
         Follow,
         typer.Option(
             "--follow-fork",
             help="Which process is watched when a compiled program makes another one of itself; `both` needs --batch.",
         ),
-    ] = Follow.PARENT,
+    ] = Follow.PARENT
     graph: Annotated[
         bool,
         typer.Option(
             "--graph",
             help="Show the properties in the browser: states, transitions, slices and events, as the program runs.",
         ),
-    ] = False,
+    ] = False
     text_graph: Annotated[
         bool, typer.Option("--text-graph", help="Draw the properties in the terminal, at every stop.")
-    ] = False,
+    ] = False
     record: Annotated[
         Path | None,
         typer.Option(
             "--record", help="Write the events to a CSV or JSON-lines file, for `mopsus check`.", metavar="FILE"
         ),
+    ] = None
+
+    def setup(self, program: Sequence[str], monitoring: MonitorOptions) -> Setup:
+        """All that the debugger is told."""
+        from mopsus.interactive.setup import Setup
+
+        if not self.prop:
+            hint = "write --prop FILE before the program"
+            raise CommandError("no property given", hint=hint, code="CLI-005")
+        if not program and self.process is None:
+            hint = "write it after everything else: mopsus debug --prop queue.prop ./program"
+            raise CommandError("no program given", hint=hint, code="CLI-005")
+        if program and self.process is not None:
+            hint = "give one of the two"
+            raise CommandError("a program and --attach exclude each other", hint=hint, code="CLI-005")
+        return Setup(
+            tuple(_watched(text, self.scenario, self.functions) for text in self.prop),
+            tuple(program),
+            process=self.process,
+            batch=self.batch,
+            history=monitoring.history,
+            record=None if self.record is None else str(self.record.absolute()),
+            allow_code=not monitoring.no_code,
+            hooks=self.hooks,
+            follow=self.follow,
+            allow_silent=monitoring.allow_silent,
+            stop_at_fault=monitoring.on_fault is OnFault.STOP,
+            graph=self.graph,
+            text_graph=self.text_graph,
+            python=sys.executable,
+        )
+
+
+def debug(
+    debugging: DebugOptions,
+    monitoring: MonitorOptions,
+    program: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="The program and its arguments; `-- -m module` for a module.", metavar="PROGRAM [ARGUMENT…]"
+        ),
     ] = None,
-    history: History = 32,
-    json: Json = False,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Write the report there, not to standard error.", metavar="FILE"),
     ] = None,
-    junit: Junit = None,
-    sarif: Sarif = None,
-    html: Html = None,
-    quiet: Quiet = False,
-    strict: Strict = False,
-    allow_silent: AllowSilent = False,
-    no_code: NoCode = False,
-    on_fault: OnFaultOption = OnFault.REPORT,
 ) -> int:
     """Debug a program with properties that watch it, and stop where one breaks.
 
@@ -135,88 +142,16 @@ def debug(
     could not be used, or an event cannot happen in this program. The status of the program itself is in the report.
     """
     from mopsus.interactive.backends import choose
-    from mopsus.report import Options
+    from mopsus.interactive.source import DebuggedProgram
+    from mopsus.run import Run, load_specs
 
-    setup = _setup(program or (), prop or (), scenario, functions, batch, process, record, history, not no_code, hooks)
-    setup = replace(
-        setup,
-        follow=follow,
-        allow_silent=allow_silent,
-        stop_at_fault=on_fault is OnFault.STOP,
-        graph=graph,
-        text_graph=text_graph,
-        python=sys.executable,
-    )
+    setup = debugging.setup(program or (), monitoring)
     loaded = load_specs([Path(each.file) for each in setup.properties], functions=_functions(setup))
     _check_scenarios(setup)
-    backend = choose(setup, debugger)
+    backend = choose(setup, debugging.debugger)
     _check_following(setup, backend.name)
-    reporting = Reporting(
-        loaded,
-        {"junit": junit, "sarif": sarif, "html": html},
-        Options(history=history, quiet=quiet or not batch),
-        json=json,
-        allow_code=not no_code,
-        output=sys.stderr if output is None else output,
-        on_fault=on_fault,
-        silence=silence_of(strict, allow_silent),
-    )
-    started = time.perf_counter()
-    with tempfile.TemporaryDirectory(prefix="mopsus-debug-") as folder:
-        outcome, broken = _watch(backend, replace(setup, outcome=str(Path(folder) / "outcome.json")))
-    for verdict in outcome.verdicts:
-        reporting.report(verdict)
-    for fault in outcome.faults:
-        reporting.take_fault(None, fault)
-    session = Session(outcome, setup, time.perf_counter() - started, broken)
-    return reporting.finish(session, debugged=_debugged(outcome))
-
-
-def _watch(backend: Backend, setup: Setup) -> tuple[Outcome, Diagnostic | None]:
-    """What became of the program, and how the debugger has failed, if it has."""
-    from mopsus.interactive.debugger import GoneError
-    from mopsus.interactive.outcome import Outcome
-    from mopsus.model import Diagnostic
-
-    try:
-        return backend.run(setup), None
-    except GoneError as error:
-        return Outcome(), Diagnostic(error.code, error.message, hint=error.hint)
-
-
-def _setup(
-    program: Sequence[str],
-    properties: Sequence[str],
-    scenario: Path | None,
-    functions: Path | None,
-    batch: bool,
-    process: int | None,
-    record: Path | None,
-    history: int,
-    allow_code: bool,
-    hooks: bool,
-) -> Setup:
-    from mopsus.interactive.setup import Setup
-
-    if not properties:
-        hint = "write --prop FILE before the program"
-        raise CommandError("no property given", hint=hint, code="CLI-005")
-    if not program and process is None:
-        hint = "write it after everything else: mopsus debug --prop queue.prop ./program"
-        raise CommandError("no program given", hint=hint, code="CLI-005")
-    if program and process is not None:
-        hint = "give one of the two"
-        raise CommandError("a program and --attach exclude each other", hint=hint, code="CLI-005")
-    return Setup(
-        tuple(_watched(text, scenario, functions) for text in properties),
-        tuple(program),
-        process=process,
-        batch=batch,
-        history=history,
-        record=None if record is None else str(record.absolute()),
-        allow_code=allow_code,
-        hooks=hooks,
-    )
+    sinks = monitoring.sinks(sys.stderr if output is None else output, quiet=not debugging.batch)
+    return Run(loaded, monitoring.run_options(), sinks).go(DebuggedProgram(backend, setup))
 
 
 def _check_following(setup: Setup, debugger: str) -> None:
@@ -280,47 +215,3 @@ def _existing(name: str | None) -> str | None:
     if name is not None and not Path(name).is_file():
         raise CommandError(f"there is no file {name}", hint="check its name and folder")
     return name and str(Path(name).absolute())
-
-
-def _debugged(outcome: Outcome) -> Debugged:
-    from mopsus.report.summary import Debugged
-
-    children = tuple((each.process, each.status, each.reason) for each in outcome.children)
-    stop = outcome.stop
-    if stop is None or outcome.error is not None:
-        return Debugged(outcome.status, children=children)
-    return Debugged(outcome.status, stop.reason, stop.location, stop.backtrace, children)
-
-
-@dataclass(slots=True)
-class Session:
-    """What is known of a session when it is over."""
-
-    outcome: Outcome
-    setup: Setup
-    elapsed_s: float
-    broken: InitVar[Diagnostic | None]
-    ignored: int = 0
-    bad_rows: int = 0
-    full: bool = False
-    unseen: Sequence[Unseen] = field(init=False)
-    interrupted: bool = field(init=False)
-    error: MopsusError | Diagnostic | None = field(init=False)
-    warnings: Sequence[Diagnostic] = field(init=False)
-    sources: Sequence[str] = field(init=False)
-    stats: Mapping[str, Stats] = field(init=False)
-    rows: int = field(init=False)
-
-    def __post_init__(self, broken: Diagnostic | None) -> None:
-        from mopsus.interactive.debugger import DebuggerError
-        from mopsus.model import Diagnostic
-        from mopsus.monitor.stats import Stats
-
-        outcome = self.outcome
-        self.unseen = outcome.unseen
-        self.interrupted = outcome.was_interrupted
-        self.error = broken if outcome.error is None else DebuggerError(outcome.error)
-        self.warnings = [Diagnostic("DEBUG-006", " ".join(text.split()), warning=True) for text in outcome.said]
-        self.sources = (self.setup.program[0] if self.setup.program else f"process {self.setup.process}",)
-        self.stats = {spec: Stats(**counts) for spec, counts in outcome.stats.items()}
-        self.rows = sum(each.events for each in self.stats.values())

@@ -89,7 +89,7 @@ def render(machine: Machine, form: Form, title: str) -> bytes:
 def render_drawing(drawn: Drawable, form: Form, title: str) -> bytes:
     """What can be drawn, in any form but that of other tools."""
     if form in (Form.SVG, Form.PNG):
-        from mopsus.cli.picture import draw_picture
+        from mopsus.report.picture import draw_picture
 
         return draw_picture(drawn, form.value, title)
     from mopsus.logics import draw

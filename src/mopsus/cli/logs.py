@@ -1,25 +1,23 @@
-"""What `check` and `watch` do when their specs are about components: logs instead of traces."""
+"""How `check` and `watch` read traces and logs of components, and what those that hear of components take."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from mopsus.cli.messages import CommandError
-from mopsus.cli.options import TraceFormat
+from mopsus.cli.options import BadRowPolicy, BadRows, MaxViolations, TraceFormat
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mopsus.events.component.log.read import LogFormat
     from mopsus.events.component.log.session import Dispatching
-    from mopsus.events.trace import CheckResult, Format
     from mopsus.model import Spec
-    from mopsus.report.summary import Heard
+    from mopsus.run.recorded import LogReading
 
 Roots = Annotated[
     list[str] | None,
@@ -51,19 +49,43 @@ Verbose = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class LogOptions:
-    """The options that only logs of components have."""
+    """How traces and logs are read. All but the first three are of logs of components only."""
 
-    roots: Sequence[str] = ()
-    groups: bool = False
-    no_forks: bool = False
-    log_format: str | None = None
-    replay: bool = False
-    verbose: bool = False
+    format: Annotated[
+        TraceFormat | None,
+        typer.Option(
+            "--format",
+            "-f",
+            help="`csv`, `jsonl`, `parquet` or `arrow`, of components `text`, `jsonl` or `terms`; if detection errs.",
+            metavar="FORMAT",
+        ),
+    ] = None
+    bad_rows: BadRowPolicy = BadRows.STOP
+    max_violations: MaxViolations = None
+    root: Roots = None
+    groups: Groups = False
+    no_forks: NoForks = False
+    log_format: LoggingFormat = None
+    replay: Replay = False
+    verbose: Verbose = False
 
-    def given(self) -> list[str]:
-        """The names of those that were given."""
+    def reading(self, specs: Iterable[Spec], *, json: bool, at_end: bool = False) -> LogReading:
+        """How they are read; `CommandError` if options are for components, and no spec is about them."""
+        from mopsus.run.recorded import LogReading
+        from mopsus.spec.component import about_components
+
+        dispatching = None
+        if any(map(about_components, specs)):
+            dispatching = dispatching_for(self, json=json, at_end=at_end)
+        elif given := self._given():
+            message = f"{given[0]} is for logs of components, and no spec is about them"
+            raise CommandError(message, hint="leave it out, or give an `.hml` file", code="CLI-005")
+        format = None if self.format is None else self.format.value
+        return LogReading(format, self.bad_rows.value, self.log_format, dispatching)
+
+    def _given(self) -> list[str]:
         names = {
-            "--root": bool(self.roots),
+            "--root": bool(self.root),
             "--groups": self.groups,
             "--no-forks": self.no_forks,
             "--log-format": self.log_format is not None,
@@ -73,31 +95,16 @@ class LogOptions:
         return [name for name, value in names.items() if value]
 
 
-def are_about_components(specs: Sequence[Spec], options: LogOptions) -> bool:
-    """Are the specs about components? `CommandError` if only some of them are, or if options say otherwise."""
-    from mopsus.spec.component import about_components
-
-    found = [spec.name for spec in specs if about_components(spec)]
-    if found and len(found) < len(specs):
-        other = next(spec.name for spec in specs if spec.name not in found)
-        message = f"{found[0]} is about components, and {other} is not"
-        raise CommandError(message, hint="check them one after the other", code="CLI-005")
-    if not found and options.given():
-        message = f"{options.given()[0]} is for logs of components, and no spec is about them"
-        raise CommandError(message, hint="leave it out, or give an `.hml` file", code="CLI-005")
-    return bool(found)
-
-
 def dispatching_for(options: LogOptions, *, json: bool, at_end: bool = False) -> Dispatching:
     """How the events of components are to be dispatched."""
     from mopsus.events.component.log.session import Dispatching
     from mopsus.model.term import Pid
 
-    if options.no_forks and (options.roots or options.groups):
-        other = "--root" if options.roots else "--groups"
+    if options.no_forks and (options.root or options.groups):
+        other = "--root" if options.root else "--groups"
         raise CommandError(f"--no-forks and {other} exclude each other", hint="use one of them", code="CLI-005")
     tell: Callable[[str], None] | None = _tell if options.verbose else None
-    roots: Literal["auto"] | list[Pid] | None = [Pid(root) for root in options.roots] or "auto"
+    roots: Literal["auto"] | list[Pid] | None = [Pid(root) for root in options.root or ()] or "auto"
     if options.no_forks:
         roots = None
     return Dispatching(
@@ -105,56 +112,13 @@ def dispatching_for(options: LogOptions, *, json: bool, at_end: bool = False) ->
     )
 
 
+def require_components(specs: Iterable[Spec]) -> None:
+    """Refuse specs none of which is about components: they would see nothing."""
+    from mopsus.spec.component import about_components
+
+    if not any(map(about_components, specs)):
+        raise CommandError("no spec is about components", hint="give an `.hml` file", code="CLI-005")
+
+
 def _tell(text: str) -> None:
     print(text, file=sys.stderr)
-
-
-def heard_of(result: CheckResult) -> Heard:
-    """What a run over logs of components has heard, for reports."""
-    from mopsus.events.component.log.checking import ComponentResult
-    from mopsus.events.component.log.narrate import show_function
-    from mopsus.events.component.occurrence import Kind
-    from mopsus.report.summary import ComponentCounts, Heard
-
-    assert isinstance(result, ComponentResult)
-    counts = [
-        ComponentCounts(
-            account.component,
-            None if account.function is None else show_function(account.function),
-            account.selected,
-            {kind.value: account.events[kind] for kind in Kind},
-        )
-        for account in result.accounts
-    ]
-    return Heard(result.undecided, tuple(counts))
-
-
-def line_is_row(name: str, rows: Collection[int]) -> dict[int, int]:
-    """The lines of rows of a log of components: every line is a row."""
-    return {row: row for row in rows}
-
-
-def log_format_of(format: TraceFormat | None) -> LogFormat | None:
-    """The format of a log of components that was asked for."""
-    from mopsus.events.component.log.read import LogFormat
-
-    if format is None:
-        return None
-    try:
-        return LogFormat(format.value)
-    except ValueError:
-        known = ", ".join(LogFormat)
-        message = f"a log of components is no {format.value} file"
-        raise CommandError(message, hint=f"its formats are {known}", code="CLI-005") from None
-
-
-def trace_format_of(format: TraceFormat | None) -> Format | None:
-    """The format of a trace that was asked for."""
-    from mopsus.events.trace import Format
-
-    if format is None:
-        return None
-    if format in (TraceFormat.TEXT, TraceFormat.TERMS):
-        message = f"{format.value} is a format of logs of components, and no spec is about them"
-        raise CommandError(message, hint="use csv, jsonl, parquet or arrow", code="CLI-005")
-    return Format(format.value)

@@ -1,15 +1,26 @@
-"""Options that several commands have."""
+"""Options that several commands have, one by one and as families."""
 
 from __future__ import annotations
 
+import sys
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from mopsus.cli.messages import CommandError
-from mopsus.model import Silence
+from mopsus.model.limits import MAX_LIVE
+from mopsus.run.policy import OnFault
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mopsus.model import Silence
+    from mopsus.report.reporter import Destination, FindLines
+    from mopsus.run import RunOptions, Sink, Sinks
+    from mopsus.run.specs import Loaded
 
 
 class TraceFormat(StrEnum):
@@ -36,22 +47,6 @@ class WhenFull(StrEnum):
     BLOCK = "block"
     DROP = "drop"
     GROW = "grow"
-
-
-class OnFault(StrEnum):
-    """What to do when code of a spec raises an error."""
-
-    IGNORE = "ignore"
-    REPORT = "report"
-    STOP = "stop"
-
-
-def silence_of(strict: bool, allow_silent: bool, *, recorded: bool = False) -> Silence:
-    """What `--strict` and `--allow-silent` ask for together."""
-    if strict and allow_silent:
-        hint = "--strict fails for what --allow-silent accepts"
-        raise CommandError("--strict and --allow-silent exclude each other", hint=hint, code="CLI-005")
-    return Silence(recorded=recorded, strict=strict, allowed=allow_silent)
 
 
 ExtraSpecs = Annotated[
@@ -139,3 +134,90 @@ Monitors = Annotated[
     int,
     typer.Option("--monitors", help="With --outline: how many processes share the work.", min=1, max=64, metavar="N"),
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class SpecOptions:
+    """Which specs there are, beside those among the arguments, and what they may be like."""
+
+    spec: ExtraSpecs = None
+    max_live: MaxLive = MAX_LIVE
+    allow_unmonitorable: AllowUnmonitorable = False
+    first_match: FirstMatch = False
+
+    def load(self, files: Sequence[Path], *, at_end: bool = False) -> Loaded:
+        """Read and compile the specs of these files."""
+        from mopsus.run import load_specs
+
+        return load_specs(
+            files, at_end=at_end, allow_unmonitorable=self.allow_unmonitorable, first_match=self.first_match
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class MonitorOptions:
+    """What all commands that monitor have: how what they find is judged, and where it goes."""
+
+    history: History = 32
+    strict: Strict = False
+    allow_silent: AllowSilent = False
+    on_fault: OnFaultOption = OnFault.REPORT
+    json: Json = False
+    junit: Junit = None
+    sarif: Sarif = None
+    html: Html = None
+    quiet: Quiet = False
+    no_code: NoCode = False
+
+    def run_options(
+        self,
+        *,
+        max_live: int = MAX_LIVE,
+        at_end: bool = False,
+        recorded: bool = False,
+        gate: bool = True,
+        switches: bool = False,
+    ) -> RunOptions:
+        """The options of a run. `recorded` says that its inputs are complete."""
+        from mopsus.run import RunOptions
+
+        return RunOptions(
+            history=self.history,
+            max_live=max_live,
+            allow_code=not self.no_code,
+            at_end=at_end,
+            silence=self._silence(recorded),
+            on_fault=self.on_fault,
+            gate=gate,
+            switches=switches,
+        )
+
+    def _silence(self, recorded: bool) -> Silence:
+        from mopsus.model import Silence
+
+        if self.strict and self.allow_silent:
+            hint = "--strict fails for what --allow-silent accepts"
+            raise CommandError("--strict and --allow-silent exclude each other", hint=hint, code="CLI-005")
+        return Silence(recorded=recorded, strict=self.strict, allowed=self.allow_silent)
+
+    def sinks(
+        self,
+        output: Destination | None = None,
+        *,
+        max_live: int = MAX_LIVE,
+        live: bool = False,
+        quiet: bool = False,
+        find_lines: FindLines | None = None,
+        others: Sequence[Sink] = (),
+    ) -> Sinks:
+        """The sinks: the report for people, or as JSON, that goes to `output`, and those in files."""
+        from mopsus.report import Options
+        from mopsus.run import Sinks
+        from mopsus.run.sink import wanted_reports
+
+        files = {"junit": self.junit, "sarif": self.sarif, "html": self.html}
+        options = Options(
+            history=self.history, max_live=max_live, quiet=self.quiet or quiet, live=live, find_lines=find_lines
+        )
+        main = "json" if self.json else "terminal"
+        return Sinks(wanted_reports(main, sys.stdout if output is None else output, files), options, others)

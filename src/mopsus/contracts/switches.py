@@ -65,6 +65,15 @@ class Switches:
         severity = self._settings.severity.get(verdict.spec)
         return verdict if severity is None else replace(verdict, severity=severity)
 
+    def before(self, report: Callable[[Verdict], object]) -> Callable[[Verdict], None]:
+        """Return what decides about a verdict, and then gives it to `report` unless it is switched off."""
+
+        def decide(verdict: Verdict) -> None:
+            if (kept := self(verdict)) is not None:
+                report(kept)
+
+        return decide
+
     def warnings(self) -> Iterator[Diagnostic]:
         """What is mentioned but does not exist: in the settings, and in comments of files that findings touch."""
         known = self._known()

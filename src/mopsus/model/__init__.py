@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from mopsus.model.guarded import Acceptance, Change, GuardedMachine
     from mopsus.model.machine import Families, Machine, Remark, TableMachine
     from mopsus.model.place import Place, PlaceKind, Reading, ReadingKind, Unavailable
+    from mopsus.model.result import ComponentCounts, Debugged, Heard, RunResult
     from mopsus.model.rewrite import RewriteMachine, RewriteRule
     from mopsus.model.spec import (
         BindingMode,
@@ -61,6 +62,8 @@ __all__ = [
     "CaretStep",
     "Change",
     "Code",
+    "ComponentCounts",
+    "Debugged",
     "Diagnostic",
     "Drawing",
     "Edge",
@@ -71,6 +74,7 @@ __all__ = [
     "FormulaPart",
     "GuardedMachine",
     "Handler",
+    "Heard",
     "Machine",
     "Modifiers",
     "MopsusError",
@@ -88,6 +92,7 @@ __all__ = [
     "Remark",
     "RewriteMachine",
     "RewriteRule",
+    "RunResult",
     "Scalar",
     "Severity",
     "Silence",
@@ -120,6 +125,7 @@ if not TYPE_CHECKING:  # a type checker must see the names above, and no others
             "guarded": "Acceptance Change GuardedMachine",
             "machine": "Families Machine Remark TableMachine",
             "place": "Place PlaceKind Reading ReadingKind Unavailable",
+            "result": "ComponentCounts Debugged Heard RunResult",
             "rewrite": "RewriteMachine RewriteRule",
             "spec": "BindingMode Code Event Handler Modifiers Parameter Pointcut Property Severity Spec Variable",
             "stack": "StackMachine",

@@ -4,7 +4,7 @@ Formats are loaded when they are asked for, so importing this package is cheap.
 """
 
 from mopsus.report.messages import MESSAGES, ReportError
-from mopsus.report.reporter import Format, Options, Reporter, format_names, load_format, open_report
+from mopsus.report.reporter import Format, Options, Sink, format_names, load_format, open_report
 from mopsus.report.summary import RunStats, Summary
 
 __all__ = [
@@ -12,8 +12,8 @@ __all__ = [
     "Format",
     "Options",
     "ReportError",
-    "Reporter",
     "RunStats",
+    "Sink",
     "Summary",
     "format_names",
     "load_format",

@@ -15,11 +15,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mopsus.model import UNDECODABLE, Verdict
 from mopsus.report.json import json_verdict
 from mopsus.report.messages import ReportError
+
+if TYPE_CHECKING:
+    from mopsus.report.summary import Summary
 
 _encode = json.JSONEncoder(allow_nan=False).encode
 _PIECE = 1 << 16
@@ -56,6 +59,9 @@ class Journal:
         with self._errors():
             while line:
                 line = line[os.write(self._file, line) :]
+
+    def finish(self, summary: Summary) -> None:
+        """Nothing is left to write: each verdict is in the file since it came."""
 
     def snapshot(self) -> Mapping[str, Any]:
         """What is in the file, which is on the disk by then."""

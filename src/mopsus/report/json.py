@@ -26,10 +26,11 @@ from mopsus.model import (
     Verdict,
     WitnessEvent,
 )
+from mopsus.model.result import ComponentCounts, Debugged
 from mopsus.model.text import show_value
 from mopsus.report.output import Output
 from mopsus.report.reporter import Destination, Format, Options
-from mopsus.report.summary import ComponentCounts, Debugged, Summary
+from mopsus.report.summary import Summary
 from mopsus.verdict import Ending, code_of, witness_turns
 
 VERSION = 1

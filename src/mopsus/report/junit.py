@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 from mopsus.model import Severity
 from mopsus.model.text import printable
-from mopsus.report.reporter import Destination, Format, GroupedReporter, Options, Reporter
+from mopsus.report.reporter import Destination, Format, GroupedReporter, Options, Sink
 from mopsus.report.summary import Summary, count, fault_details, fault_line, finding_line
 from mopsus.verdict import Group, Groups, explain, plain_text
 
@@ -62,7 +62,7 @@ def render_junit(groups: Groups, summary: Summary, options: Options) -> str:
     return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
 
 
-def _make(destination: Destination, options: Options) -> Reporter:
+def _make(destination: Destination, options: Options) -> Sink:
     return GroupedReporter(destination, options, render_junit)
 
 

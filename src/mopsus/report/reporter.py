@@ -31,13 +31,14 @@ BUILT_IN = {
 }
 
 Destination: TypeAlias = "TextIO | str | os.PathLike[str]"
+FindLines: TypeAlias = "Callable[[str, Collection[int]], Mapping[int, int]]"
 
 
-class Reporter(Protocol):
-    """Takes verdicts as they come, then the summary, once; only then is the report complete.
+class Sink(Protocol):
+    """Is given the verdicts of a run one by one, then the summary, once; only then is a report complete.
 
-    Memory stays bounded however many verdicts come. Both raise `ReportError` when the
-    destination cannot be written.
+    Verdicts may come from several threads, but never two at a time. Memory stays bounded however many come. Both
+    methods raise `ReportError` when the destination cannot be written.
     """
 
     def add(self, verdict: Verdict) -> None:
@@ -56,8 +57,8 @@ class Options:
     machines: Mapping[tuple[str, str], Machine] = field(default_factory=dict)
     """By spec and property; explanations name states if the machine is here."""
     draw: Callable[[Machine], str] | None = None
-    """Draws a machine as an SVG element."""
-    find_lines: Callable[[str, Collection[int]], Mapping[int, int]] | None = None
+    """Draws a machine as an SVG element; nothing where that cannot be done."""
+    find_lines: FindLines | None = None
     """Finds the lines on which some rows of a source stand, as far as they stand on lines; None: unknown."""
     notes: Callable[[Group], Sequence[str]] | None = None
     """Gives further lines about a finding, such as who caused it."""
@@ -101,7 +102,7 @@ class Format:
     summary: str
     suffix: str
     """Of a file that holds such a report: `.json`."""
-    make: Callable[[Destination, Options], Reporter]
+    make: Callable[[Destination, Options], Sink]
 
 
 class GroupedReporter:
@@ -126,7 +127,7 @@ class GroupedReporter:
         self._output.commit()
 
 
-def open_report(name: str, destination: Destination, options: Options | None = None) -> Reporter:
+def open_report(name: str, destination: Destination, options: Options | None = None) -> Sink:
     """A reporter of that format, writing to a text stream or, all at once when it is finished, to a file."""
     return load_format(name).make(destination, options or Options())
 

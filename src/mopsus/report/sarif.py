@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from mopsus.model import Fault, MopsusError, Severity, Spec, Verdict, WitnessEvent
 from mopsus.model.text import STANDARD_INPUT, file_line, position, printable, short_path, show_binding, show_place
-from mopsus.report.reporter import Destination, Format, GroupedReporter, Options, Reporter
+from mopsus.report.reporter import Destination, Format, GroupedReporter, Options, Sink
 from mopsus.report.summary import Summary, count, doc_link, fault_details, fault_line, finding_line
 from mopsus.verdict import Explanation, Group, Groups, code_of
 from mopsus.verdict.grouping import RANK
@@ -36,7 +36,7 @@ def render_sarif(groups: Groups, summary: Summary, options: Options) -> str:
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
 
 
-def _make(destination: Destination, options: Options) -> Reporter:
+def _make(destination: Destination, options: Options) -> Sink:
     return GroupedReporter(destination, options, render_sarif)
 
 

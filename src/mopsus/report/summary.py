@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from mopsus.model import LENIENT, Diagnostic, Fault, MopsusError, Severity, Silence, Spec, Unseen
+from mopsus.model.result import Debugged, Heard
 from mopsus.model.text import printable, short_path, show_place, show_signal
 
 if TYPE_CHECKING:
@@ -45,45 +46,6 @@ class RunStats:
     ignored: int = 0
     bad_rows: int = 0
     specs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class ComponentCounts:
-    """What was heard of a component, or of the group that it leads: by kind, how many events."""
-
-    component: str
-    function: str | None
-    """What it runs, if that is known."""
-    monitored: bool
-    events: Mapping[str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Heard:
-    """What a run over logs of components has heard."""
-
-    undecided: Mapping[str, Mapping[str, int]]
-    """By spec and property, how many components had no final verdict."""
-    components: tuple[ComponentCounts, ...] | None = None
-    """If somebody asked."""
-
-
-@dataclass(frozen=True, slots=True)
-class Debugged:
-    """How a program ended under a debugger, and where and why it was stopped last, if that was for good."""
-
-    status: int | None
-    """As its parent sees it: a signal's number negated; None if it was stopped."""
-    reason: str = ""
-    location: str | None = None
-    backtrace: tuple[str, ...] = ()
-    children: tuple[tuple[int, int | None, str], ...] = ()
-    """Its children that were watched, too: each one's process, status and reason of its stop."""
-
-    @property
-    def stopped(self) -> bool:
-        """Was it stopped before its end?"""
-        return self.status is None and bool(self.reason)
 
 
 @dataclass(frozen=True)
@@ -165,17 +127,6 @@ def _notice(unseen: Unseen, silence: Silence) -> Diagnostic:
     elif unseen.elsewhere:
         code = "SEEN-004"
     return Diagnostic(code, unseen.message, unseen.span, hint=unseen.hint, warning=not silence.refuses(unseen))
-
-
-def exit_status(summary: Summary, violations: int) -> int:
-    """What the run amounts to. A report that is incomplete or could not see still shows its violations."""
-    if summary.interrupted:
-        return INTERRUPTED
-    if isinstance(summary.error, Diagnostic):
-        return BROKEN
-    if not summary.trusted:
-        return UNUSABLE
-    return VIOLATED if violations else HELD
 
 
 def doc_link(spec: Spec) -> str | None:

@@ -13,10 +13,11 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from mopsus.model import Severity, Verdict, WitnessEvent
+from mopsus.model.result import Debugged
 from mopsus.model.text import default_message, printable, short_path, show_binding, show_place, show_time, source_of
 from mopsus.report.output import Output
 from mopsus.report.reporter import Destination, Format, Options
-from mopsus.report.summary import PRESUMED, Debugged, Summary, count, fault_details, fault_line, summary_line
+from mopsus.report.summary import PRESUMED, Summary, count, fault_details, fault_line, summary_line
 from mopsus.verdict import Explanation, Group, Groups
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from mopsus.bus.codec import unpack
-from mopsus.cli.children import unwatched_processes
 from mopsus.model import Diagnostic, Faults, MopsusError, Silence, Spec, Unseen, Verdict
 from mopsus.model.text import short_path
 from mopsus.model.unseen import by_spec
@@ -22,11 +21,11 @@ from mopsus.report.baseline import Accepted, Fingerprint, Fingerprints, write_ba
 from mopsus.report.output import Output
 from mopsus.report.summary import count
 from mopsus.report.terminal import TerminalReporter
+from mopsus.run.children import unwatched_processes
 from mopsus.testing.owners import NOBODY
 from mopsus.testing.watch import KEY, Watch
 from mopsus.testing.wire import Caused, Finished, Seen
 from mopsus.verdict import Group, GroupKey, Groups
-from mopsus.verdict.stopped import stopped_early
 
 TESTS_SHOWN = 3
 AFTERWARDS = ", told later"
@@ -206,6 +205,7 @@ class Findings:
     def summary(self) -> Summary:
         """What was counted, once the session has finished."""
         known = self._options.specs
+        fallen = {name: (self._counts[name]["created"], self._fallen[name]) for name in sorted(self._fallen)}
         unknown = [Spec(name) for name in self._counts if name and name not in known]
         return Summary(
             specs=(*known.values(), *unknown),
@@ -216,7 +216,7 @@ class Findings:
             warnings=(
                 *self._watch.warnings,
                 *self._warnings,
-                *self._stopped(),
+                *self._watch.known.stopped(fallen),
                 *unwatched_processes(self._unwatched),
             ),
             unseen=tuple(by_spec((self._unseen or {}).values(), known.values())),
@@ -227,15 +227,6 @@ class Findings:
             started=self._started,
             interrupted=self._interrupted,
         )
-
-    def _stopped(self) -> Iterator[Diagnostic]:
-        """What there is to say of patterns in files that have mostly stopped before they could match."""
-        for name in sorted(self._watch.known.own & self._fallen.keys()):
-            spec = self._options.specs[name]
-            machines = [self._options.machines[name, prop.name] for prop in spec.properties]
-            found = stopped_early(spec, machines, self._counts[name]["created"], self._fallen[name])
-            if found is not None:
-                yield found
 
     def _write_files(self, summary: Summary) -> None:
         for output, render in self._files:

@@ -11,20 +11,21 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mopsus import _core
-from mopsus.cli.children import Children, Order, Outbox
 from mopsus.cli.failure import render_error
-from mopsus.cli.specs import load_specs
 from mopsus.contracts import Switches, catalogue, read_settings
 from mopsus.events.weave.api import weave
 from mopsus.model import Fault, Faults, MopsusError, Silence, Spec, Unseen, Verdict
 from mopsus.model.limits import HISTORY
 from mopsus.monitor import Monitor
+from mopsus.monitor.listener import OnVerdict
 from mopsus.report.baseline import read_baseline
 from mopsus.report.output import Output
 from mopsus.report.summary import BROKEN
+from mopsus.run.children import Children, Order, Outbox
+from mopsus.run.known import KnownSpecs
+from mopsus.run.specs import load_specs
 from mopsus.testing.asserts import weave_test_modules
 from mopsus.testing.findings import Baseline, Findings
-from mopsus.testing.known import Known
 from mopsus.testing.watch import Counts, Watch
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def start(config: pytest.Config, files: Sequence[str], contracts: str | None) ->
         paths = [_find(config, name) for name in files]
         compiled, warnings = load_specs(paths)
         switches = Switches(read_settings(config.rootpath), lambda: {*catalogue(), *compiled})
-        watch = Watch(Known(compiled.values()), switches, warnings)
+        watch = Watch(KnownSpecs(compiled.values()), switches, warnings)
         expected = getattr(config.known_args_namespace, "mopsus_expected", "note")
         watch.begin(partial(_Woven, config, paths, compiled, contracts), notes_expected=expected == "note")
     except MopsusError as error:
@@ -118,8 +119,8 @@ class _Undecided(weave):
         monitor.number_by(self.part)
         return monitor
 
-    def _decide(self, verdict: Verdict) -> None:
-        self._on_verdict(verdict)
+    def _reporting(self) -> OnVerdict:
+        return self._on_verdict
 
 
 class _Woven:

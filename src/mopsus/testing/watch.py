@@ -20,8 +20,8 @@ from mopsus import _core
 from mopsus.bus.codec import pack
 from mopsus.contracts import Switches
 from mopsus.model import Diagnostic, Fault, Severity, Unseen, Verdict
+from mopsus.run.known import KnownSpecs
 from mopsus.testing.expected import Expectations, Point, points_of, running_point
-from mopsus.testing.known import Known
 from mopsus.testing.owners import Owner, Owners, without_numbers
 from mopsus.testing.wire import Caused, Finished, Seen
 from mopsus.verdict import Groups, plain_text
@@ -69,7 +69,7 @@ Weave: TypeAlias = "Callable[[_core.Part, Callable[[Verdict], object]], Weaver]"
 class Watch:
     """The plugin of a process that runs tests."""
 
-    def __init__(self, known: Known, switches: Switches, warnings: Sequence[Diagnostic] = ()) -> None:
+    def __init__(self, known: KnownSpecs, switches: Switches, warnings: Sequence[Diagnostic] = ()) -> None:
         self.known = known
         self.warnings = tuple(warnings)
         """What there is to say about the specs."""
@@ -90,7 +90,7 @@ class Watch:
 
     def begin(self, weave: Weave, *, notes_expected: bool) -> None:
         """Weave. From now on verdicts are taken. `notes_expected`: what a test expects is a note, whatever it was."""
-        self._weaver = weave(self._owners.part, self._add)
+        self._weaver = weave(self._owners.part, self._switches.before(self._add))
         if notes_expected:
             self._expectations.start()
 
@@ -180,12 +180,9 @@ class Watch:
     # ---- verdicts ----
 
     def _add(self, verdict: Verdict) -> None:
-        kept = self._switches(verdict)
-        if kept is None:
-            return
         with self._lock:
-            owner = self._owners.of(kept)
-            kept = without_numbers(kept)
+            owner = self._owners.of(verdict)
+            kept = without_numbers(verdict)
             if self._expectations.open <= 0 or kept.severity is Severity.NOTE:
                 self._keep(kept, owner)
                 return
@@ -223,11 +220,13 @@ class Watch:
                 self._keep(verdict, owner)
 
     def _gather(self) -> None:
+        report = self._switches.before(self._add_of_process)
         for verdict in self._weaver.elsewhere() if self._weaver is not None else ():
-            kept = self._switches(verdict)
-            if kept is not None:
-                with self._lock:
-                    self._keep(without_numbers(kept), self._owners.of_process(kept))
+            report(verdict)
+
+    def _add_of_process(self, verdict: Verdict) -> None:
+        with self._lock:
+            self._keep(without_numbers(verdict), self._owners.of_process(verdict))
 
     def _take(self) -> tuple[Seen, ...]:
         self._gather()

@@ -14,6 +14,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from events.component.log_support import Checked, check_logs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle.components import occurrence
@@ -22,7 +23,6 @@ from oracle.tracing import interleave, random_log
 import mopsus
 from mopsus import _core
 from mopsus.events.component.log import jsonl, text
-from mopsus.events.component.log.checking import ComponentResult, check_logs
 from mopsus.events.component.log.read import LogFormat
 from mopsus.events.component.log.session import Dispatching
 from mopsus.events.component.log.terms_file import format_term
@@ -45,7 +45,7 @@ def specs_of(source: str, name: str = "property.hml") -> list[Spec]:
     return list(mopsus.parse(source, name).values())
 
 
-def check(specs: Sequence[Spec], logs: Sequence[Path], **options: Any) -> tuple[list[Verdict], ComponentResult]:
+def check(specs: Sequence[Spec], logs: Sequence[Path], **options: Any) -> tuple[list[Verdict], Checked]:
     found: list[Verdict] = []
     result = check_logs(specs, [str(log) for log in logs], on_verdict=found.append, **options)
     return found, result

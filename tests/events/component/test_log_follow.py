@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from events.component.log_support import Checked, check_logs, watch_log
 
 import mopsus
-from mopsus.events.component.log.checking import ComponentResult, check_logs, watch_log
 from mopsus.events.component.log.session import Dispatching
 from mopsus.model import Verdict
 
@@ -28,7 +28,7 @@ class Watch:
 
     def __init__(self, log: Path) -> None:
         self.found: list[Verdict] = []
-        self.results: list[ComponentResult] = []
+        self.results: list[Checked] = []
         self._stop = threading.Event()
         specs = list(mopsus.parse(BAD, "bad.hml").values())
 
@@ -48,7 +48,7 @@ class Watch:
             assert time.monotonic() < deadline, "nothing happened"
             time.sleep(0.005)
 
-    def end(self) -> ComponentResult:
+    def end(self) -> Checked:
         self._stop.set()
         self._thread.join(PATIENCE_S)
         return self.results[0]
@@ -68,7 +68,7 @@ def append(log: Path, text: str) -> None:
         file.write(text)
 
 
-def counted(result: ComponentResult) -> int:
+def counted(result: Checked) -> int:
     return sum(account.events.total() for account in result.accounts)
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from events.component.log_support import check_logs
 
 import mopsus
 from mopsus.events.component.log import jsonl, text
-from mopsus.events.component.log.checking import check_logs
 from mopsus.model import Verdict
 
 SPEC = """

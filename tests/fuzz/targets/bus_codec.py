@@ -10,8 +10,8 @@ from fuzz.choices import Choices
 from fuzz.errors import check_error
 
 from mopsus.bus import BusError, pack, unpack
-from mopsus.cli.children import Counted
-from mopsus.cli.sidecar import Judged, LastWord
+from mopsus.run.children import Counted
+from mopsus.run.sidecar import Judged, LastWord
 from mopsus.interactive.follow import Child
 from mopsus.interactive.gdb.holding import Held, Legacy
 from mopsus.interactive.gdb.order import GdbOrder

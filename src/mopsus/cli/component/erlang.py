@@ -7,31 +7,15 @@ from typing import Annotated
 
 import typer
 
-from mopsus.cli.logs import Groups, LogOptions, Verbose, are_about_components, dispatching_for, heard_of, line_is_row
+from mopsus.cli.logs import Groups, LogOptions, Verbose, dispatching_for, require_components
 from mopsus.cli.messages import CommandError
-from mopsus.cli.options import (
-    AllowSilent,
-    FirstMatch,
-    History,
-    Html,
-    Json,
-    Junit,
-    MaxViolations,
-    NoCode,
-    OnFault,
-    OnFaultOption,
-    Quiet,
-    Sarif,
-    Strict,
-    silence_of,
-)
-from mopsus.cli.reporting import Reporting
-from mopsus.cli.specs import load_specs
+from mopsus.cli.options import FirstMatch, MaxViolations, MonitorOptions
 from mopsus.stopping import STOPPING
 
 
 def erlang(
     specs: Annotated[list[Path], typer.Argument(help="Spec files about components.", metavar="SPEC…")],
+    monitoring: MonitorOptions,
     node: Annotated[
         str | None, typer.Option("--node", "-n", help="Observe this running node.", metavar="NAME@HOST")
     ] = None,
@@ -62,17 +46,7 @@ def erlang(
     ] = None,
     groups: Groups = False,
     verbose: Verbose = False,
-    history: History = 32,
     max_violations: MaxViolations = None,
-    strict: Strict = False,
-    allow_silent: AllowSilent = False,
-    on_fault: OnFaultOption = OnFault.REPORT,
-    json: Json = False,
-    junit: Junit = None,
-    sarif: Sarif = None,
-    html: Html = None,
-    quiet: Quiet = False,
-    no_code: NoCode = False,
     first_match: FirstMatch = False,
 ) -> int:
     """Observe the processes of an Erlang or Elixir node from outside, and check them.
@@ -88,36 +62,19 @@ def erlang(
     could not be used.
     """
     from mopsus.events.component.erlang.node import ErlangNode, Target
-    from mopsus.events.component.log.checking import hear_lines
-    from mopsus.report import Options
+    from mopsus.run import Run, load_specs
+    from mopsus.run.recorded import line_is_row
+    from mopsus.run.told import Told
 
     if (node is None) == (start is None):
         hint = "give --node name@host for a running node, or --start 'module:function(arguments)'"
         raise CommandError("it takes either a node or a start", hint=hint, code="CLI-005")
-    compiled = load_specs(specs, first_match=first_match)
-    log_options = LogOptions(groups=groups, verbose=verbose)
-    if not are_about_components([each.spec for each in compiled[0].values()], log_options):
-        raise CommandError("no spec is about components", hint="give an `.hml` file", code="CLI-005")
-    options = Options(history=history, quiet=quiet, live=True, find_lines=line_is_row)
-    run = Reporting(
-        compiled,
-        {"junit": junit, "sarif": sarif, "html": html},
-        options,
-        json=json,
-        allow_code=not no_code,
-        silence=silence_of(strict, allow_silent),
-        on_fault=on_fault,
-    )
+    loaded = load_specs(specs, first_match=first_match)
+    require_components(each.spec for each in loaded[0].values())
+    dispatching = dispatching_for(LogOptions(groups=groups, verbose=verbose), json=monitoring.json)
+    run = Run(loaded, monitoring.run_options(), monitoring.sinks(live=True, find_lines=line_is_row))
     target = Target(node=node, cookie=cookie, roots=tuple(process or ()), entry=start, path=tuple(path or ()))
     STOPPING.expected = True
     with ErlangNode(target) as observed:
-        result = hear_lines(
-            tuple(run.specs.values()),
-            node or str(start),
-            observed.chunks(),
-            on_verdict=run.report,
-            open_monitor=run.open_monitor,
-            dispatching=dispatching_for(log_options, json=json),
-            max_violations=max_violations,
-        )
-    return run.finish(result, heard_of(result))
+        result = run.watch(Told(node or str(start), observed.chunks(), dispatching, max_violations=max_violations))
+    return run.finish(result)

@@ -44,13 +44,13 @@ def record(
     `mopsus component record -o server.log -- server.py --port 8000`
     """
     from mopsus import _core
-    from mopsus.cli.children import Children, Order
-    from mopsus.cli.lending import lent
-    from mopsus.cli.run import program_of
+    from mopsus.cli.arguments import program_of
     from mopsus.events.component.program import begin_program, end_program
     from mopsus.events.component.record import Recorder
     from mopsus.events.weave.launch import launch
     from mopsus.events.weave.weaver import Weaver
+    from mopsus.run.children import Children, Order
+    from mopsus.run.lending import lent
 
     program = program_of(arguments, module)
     try:

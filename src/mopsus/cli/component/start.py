@@ -24,7 +24,7 @@ def start(
 
     `mopsus component start -- server.py --port 8000`
     """
-    from mopsus.cli.run import program_of
+    from mopsus.cli.arguments import program_of
     from mopsus.events.component.outline.program import command_of, environment_of
     from mopsus.events.component.outline.session import Session
 

@@ -1,6 +1,7 @@
 """Stage 4: recorded events: files, streams and growing logs as batches for monitors."""
 
-from mopsus.events.trace.checking import CheckResult, Progress, check, watch
+from mopsus.events.feeding import Progress
+from mopsus.events.trace.checking import check, watch
 from mopsus.events.trace.lines import find_lines
 from mopsus.events.trace.messages import MESSAGES
 from mopsus.events.trace.needs import needs_of
@@ -9,7 +10,6 @@ from mopsus.events.trace.sources import Format, Source, expand
 
 __all__ = [
     "MESSAGES",
-    "CheckResult",
     "Format",
     "Progress",
     "Source",

@@ -3,64 +3,23 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Generic, Protocol, TypeVar
 
+from mopsus.events.feeding import BareRun, BlockSource, MonitoredRun, Progress, feed_alone
 from mopsus.events.trace.batches import TraceBatch
 from mopsus.events.trace.columns import ColumnType
-from mopsus.events.trace.follow import POLL_S
+from mopsus.events.trace.follow import POLL_S, Whole
 from mopsus.events.trace.keeping import Keeper
 from mopsus.events.trace.needs import TIME, ColumnTypes, needs_of
 from mopsus.events.trace.read import TraceReader
-from mopsus.events.trace.session import BadRows, Counts, OnVerdict, OpenMonitor, Session, TraceMonitor
+from mopsus.events.trace.session import BadRows, OnVerdict, OpenMonitor, Session, TraceMonitor
 from mopsus.events.trace.sources import Format, Source, expand
 from mopsus.events.trace.tail import LogReader
-from mopsus.model import LENIENT, Diagnostic, Silence, Spec, TraceError, Unseen, Verdict
+from mopsus.model import LENIENT, Diagnostic, RunResult, Silence, Spec
 from mopsus.model.limits import HISTORY
-from mopsus.monitor.errors import ClosedError
-from mopsus.stopping import STOPPING
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a check is. `bytes_total` is None when a trace has no known size."""
-
-    rows: int
-    bytes_done: int
-    bytes_total: int | None
-
-
-@dataclass(slots=True)
-class CheckResult:
-    """What a run found beside its verdicts."""
-
-    sources: list[str] = field(default_factory=list)
-    """The traces, as verdicts call them."""
-    stats: dict[str, Counts] = field(default_factory=dict)
-    """Each spec's own counts, as its monitor gives them."""
-    rows: int = 0
-    ignored: int = 0
-    """Rows that are no event of any spec."""
-    violations: int = 0
-    bad_rows: int = 0
-    """Rows that were left out; one that several specs could not use counts once for each."""
-    bad: list[TraceError] = field(default_factory=list)
-    """The first few of them."""
-    warnings: list[Diagnostic] = field(default_factory=list)
-    unseen: list[Unseen] = field(default_factory=list)
-    """What it could not see, or never saw."""
-    error: TraceError | None = None
-    """What stopped the run early; everything before it was processed."""
-    interrupted: bool = False
-    torn: bool = False
-    """It was interrupted, or left, in the midst of a block, so that the monitors may stand at different rows."""
-    full: bool = False
-    """The run ended because it had found as many violations as were asked for."""
-    elapsed_s: float = 0.0
+from mopsus.spec.component import about_components
 
 
 def check(
@@ -75,7 +34,7 @@ def check(
     allow_code: bool = True,
     progress: Callable[[Progress], None] | None = None,
     open_monitor: OpenMonitor | None = None,
-) -> CheckResult:
+) -> RunResult:
     """Check the traces, as one sequence in the order given, against all the specs at once.
 
     `on_verdict` hears every verdict, in this thread, in the order of the rows; only where a block of rows gives more
@@ -83,14 +42,9 @@ def check(
     row or an unreadable file ends the run too: the result then has the `error`, and everything before it was
     processed. So does Ctrl-C.
     """
-    sources = [source for trace in traces for source in (expand([trace]) if isinstance(trace, str) else [trace])]
-    run = _TraceRun(specs, open_monitor or monitors_for(history, allow_code), on_verdict, bad_rows, max_violations)
-    with closing(run), TraceReader(sources, needs_of(specs), format=format, skip=bad_rows == "skip") as reader:
-        run.go(reader, lambda rows: progress and progress(Progress(rows, reader.bytes_done, reader.bytes_total)))
-        result = run.end(reader)
-    result.sources = [source.name for source in sources]
-    result.warnings += [Diagnostic("TRACE-007", f"{name} is empty", warning=True) for name in reader.empty]
-    return result
+    traced = Traces(traces, format=format, bad_rows=bad_rows)
+    run = BareRun(specs, open_monitor or monitors_for(history, allow_code), on_verdict)
+    return feed_alone(BlockSource(traced, max_violations=max_violations, progress=progress), run)
 
 
 def watch(
@@ -108,41 +62,18 @@ def watch(
     open_monitor: OpenMonitor | None = None,
     keeper: Keeper | None = None,
     silence: Silence = LENIENT,
-) -> CheckResult:
+) -> RunResult:
     """Follow a CSV or JSON-lines file as it grows, until `stop` is set, Ctrl-C, or an error.
 
     The file is read from its beginning and need not be there yet. With a `keeper` it is read from where an earlier run
     ended, however that did. The rest is as in `check`, except that a Ctrl-C leaves nothing incomplete, and
     that it ends at once if an event cannot occur in the log and that is refused.
     """
-    run = _TraceRun(specs, open_monitor or monitors_for(history, allow_code), on_verdict, bad_rows, max_violations)
-    with closing(run), ExitStack() as ends:
-        reader = LogReader(log, needs_of(specs), format=format, skip=bad_rows == "skip", stop=stop, poll_s=poll_s)
-        if keeper is not None:
-            ends.callback(keeper.close)
-            reader.settled = keeper.consider
-            run.outcome.warnings += keeper.begin(reader, run.session)
-        run.go(_while_seeing(reader, specs, silence), obedient=True)
-        if keeper is not None and reader.is_settled:
-            run.conclude(keeper.keep)
-        warnings = [*(_unread(reader.unread, str(log)) if run.outcome.interrupted else ())]
-        if reader.lost:
-            message = f"the place where the last run stopped reading {log} was not found: rows may be missing"
-            warnings.append(Diagnostic("TRACE-013", message, hint="keep rotated files for longer", warning=True))
-        run.outcome.interrupted = False  # it is the way to end
-        result = run.end(reader, warnings)
-    result.sources = [str(log)]
-    return result
-
-
-def _while_seeing(reader: LogReader, specs: Sequence[Spec], silence: Silence) -> Iterator[TraceBatch]:
-    """The batches, unless the first shows that there is nothing to wait for."""
-    known = False
-    for batch in reader:
-        if not known and any(map(silence.refuses, reader.survey.impossible(specs))):
-            return
-        known = True
-        yield batch
+    followed = FollowedTrace(
+        log, format=format, bad_rows=bad_rows, stop=stop, poll_s=poll_s, keeper=keeper, silence=silence
+    )
+    run = BareRun(specs, open_monitor or monitors_for(history, allow_code), on_verdict)
+    return feed_alone(BlockSource(followed, max_violations=max_violations), run)
 
 
 def monitors_for(history: int, allow_code: bool) -> OpenMonitor:
@@ -155,190 +86,182 @@ def monitors_for(history: int, allow_code: bool) -> OpenMonitor:
     return open_monitor
 
 
-Block = TypeVar("Block", contravariant=True)
-Item = TypeVar("Item")
+class Traces:
+    """Recorded traces, read as one sequence."""
 
-
-class FedSession(Protocol[Block]):
-    """What a run feeds: the monitors of its specs."""
-
-    @property
-    def rows(self) -> int: ...
-
-    @property
-    def ignored(self) -> int: ...
-
-    @property
-    def bad_rows(self) -> int: ...
-
-    @property
-    def stats(self) -> Mapping[str, Counts]: ...
-
-    def feed(self, block: Block, /) -> None: ...
-
-    def close(self) -> None: ...
-
-
-class Run(Generic[Block]):
-    """What all checks have in common: counting verdicts, and every way to end early."""
+    endless = obedient = False
 
     def __init__(
-        self,
-        on_verdict: OnVerdict,
-        max_violations: int | None,
-        open_session: Callable[[OnVerdict], FedSession[Block]],
-        outcome: CheckResult | None = None,
+        self, traces: Sequence[str | Source], *, format: Format | None = None, bad_rows: BadRows = "stop"
     ) -> None:
-        self._on_verdict = on_verdict
-        self._max_violations = max_violations
-        self._started = time.perf_counter()
-        self._failure: BaseException | None = None
-        self.outcome = outcome or CheckResult()
-        self.session = open_session(self._take)
+        self._traces, self._format, self._bad_rows = traces, format, bad_rows
+        self._sources: list[Source] = []
+        self._ends = ExitStack()
+        self._session: Session
+        self._reader: TraceReader
+
+    def gives(self, spec: Spec) -> bool:
+        """Return whether events of this spec can be rows."""
+        return not about_components(spec)
+
+    def open(self, specs: Sequence[Spec], run: MonitoredRun, on_verdict: OnVerdict) -> None:
+        """Find the traces, open the monitors of these specs, and begin to read."""
+        for trace in self._traces:
+            self._sources += expand([trace]) if isinstance(trace, str) else [trace]
+        self._session = Session(specs, run.open_monitor, on_verdict, self._bad_rows)
+        self._ends.callback(self._session.close)
+        skip = self._bad_rows == "skip"
+        self._reader = TraceReader(self._sources, needs_of(specs), format=self._format, skip=skip)
+        self._ends.callback(self._reader.close)
+
+    def blocks(self) -> Iterator[TraceBatch]:
+        """Give the batches in order."""
+        return iter(self._reader)
+
+    def feed(self, batch: TraceBatch) -> None:
+        """Let the monitors see a batch."""
+        self._session.feed(batch)
+
+    def finish(self, result: RunResult, *, interrupted: bool) -> None:
+        """Nothing is left to do when all was read."""
+
+    def tell(self, result: RunResult) -> None:
+        """Add what was counted, and what was not seen, to the result."""
+        _tell(result, self._session, self._reader, [source.name for source in self._sources])
+
+    def empty(self, result: RunResult) -> Iterable[Diagnostic]:
+        """Name the traces without a single byte."""
+        return [Diagnostic("TRACE-007", f"{name} is empty", warning=True) for name in self._reader.empty]
+
+    @property
+    def rows(self) -> int:
+        """Rows so far."""
+        return self._session.rows
+
+    @property
+    def progress(self) -> tuple[int, int | None]:
+        """Bytes read, and bytes in all."""
+        return self._reader.bytes_done, self._reader.bytes_total
 
     def close(self) -> None:
-        """Close the monitors."""
-        self.session.close()
-
-    def _take(self, verdict: Verdict) -> None:
-        if self.outcome.full or self.outcome.torn or self._failure is not None:
-            return  # the monitor goes on to the end of its batch
-        if STOPPING.is_overdue():
-            self.outcome.torn = True
-            return
-        try:
-            self._on_verdict(verdict)
-        except (KeyboardInterrupt, SystemExit):
-            raise
-        except BaseException as error:
-            # A monitor only logs what its callback raises, but whoever called us wants to know.
-            self._failure = error
-            return
-        self.outcome.violations += verdict.violation
-        self.outcome.full = self.outcome.violations == self._max_violations
-
-    def go(
-        self,
-        blocks: Iterable[Block],
-        report: Callable[[int], object] = lambda rows: None,
-        *,
-        obedient: bool = False,
-    ) -> None:
-        """Feed the blocks until they end, or something ends them. Those that are `obedient` end by themselves when a
-        signal has come, with what was there before it; others are interrupted while they are waited for."""
-        try:
-            with STOPPING.taking_interrupts():
-                try:
-                    self._go(blocks if obedient else _interruptible(blocks), report, obedient=obedient)
-                finally:
-                    if STOPPING.is_set():
-                        self.outcome.interrupted = True
-                        STOPPING.heed()
-        except TraceError as error:
-            self.outcome.error = None if self.outcome.interrupted else error
-        except ClosedError:  # by whoever has opened the monitors, and knows why
-            self.outcome.full = True
-        except KeyboardInterrupt:
-            self.outcome.interrupted = True
-        except BaseException as wish:
-            self._heed(wish)
-
-    def _heed(self, wish: BaseException) -> None:
-        """Only a program can be left; a run that the code of a spec leaves has not seen everything."""
-        if isinstance(wish, Exception) or wish is self._failure:
-            raise wish
-        told = f"SystemExit({wish.code!r})" if isinstance(wish, SystemExit) else type(wish).__name__
-        hint = "let the verdict speak for itself, or stop after the first by --max-violations 1"
-        self.outcome.error = TraceError(f"code of a spec has left the run: {told}", hint=hint, code="TRACE-015")
-
-    def _go(self, blocks: Iterable[Block], report: Callable[[int], object], *, obedient: bool) -> None:
-        with STOPPING.deferred():
-            for block in blocks:
-                try:
-                    self._feed(block)
-                except BaseException as error:
-                    self.outcome.torn = self.outcome.torn or not isinstance(error, Exception)
-                    raise
-                report(self.session.rows)
-                if self.outcome.full or self.outcome.torn or (STOPPING.is_overdue() and not obedient):
-                    break
-
-    def conclude(self, action: Callable[[], None]) -> None:
-        """Do what is left when all blocks have been fed."""
-        try:
-            action()
-        except TraceError as error:
-            self.outcome.error = error
-        except ClosedError:
-            self.outcome.full = True
-        except KeyboardInterrupt:
-            raise
-        except BaseException as wish:
-            self._heed(wish)
-        if self._failure is not None:
-            raise self._failure
-
-    def _feed(self, block: Block) -> None:
-        self.session.feed(block)
-        if self._failure is not None:
-            raise self._failure
-
-    @property
-    def broken_off(self) -> bool:
-        """Did it end before its time? It then says why; that an event might still have come is no news."""
-        return self.outcome.error is not None or self.outcome.interrupted or self.outcome.full
-
-    def finish(self, bad_rows: int, bad: list[TraceError], warnings: Iterable[Diagnostic] = ()) -> CheckResult:
-        """What has come of it all. `bad_rows` are those that no monitor has seen, `bad` the first of them."""
-        outcome, session = self.outcome, self.session
-        outcome.elapsed_s = time.perf_counter() - self._started
-        outcome.rows, outcome.ignored = session.rows, session.ignored
-        if outcome.torn:  # some rows of the last block were taken
-            outcome.rows = max(outcome.rows, *(sum(counts.seen.values()) for counts in session.stats.values()))
-        outcome.bad_rows = bad_rows + session.bad_rows
-        outcome.bad = bad
-        outcome.stats = dict(session.stats)
-        outcome.warnings += warnings
-        if outcome.bad_rows:
-            outcome.warnings.append(_skipped(outcome))
-        if outcome.violations == self._max_violations:
-            found = "the first violation" if outcome.violations == 1 else f"{outcome.violations:,} violations"
-            message = f"stopped after {found}; there may be more"
-            outcome.warnings.append(Diagnostic("TRACE-010", message, warning=True))
-        return outcome
+        """Stop reading, and close the monitors."""
+        self._ends.close()
 
 
-def _interruptible(blocks: Iterable[Item]) -> Iterator[Item]:
-    stream = iter(blocks)
-    while True:
-        with STOPPING.interruptible():
-            block = next(stream, None)
-        if block is None:
-            return
-        yield block
+class FollowedTrace:
+    """A CSV or JSON-lines file, followed as it grows."""
 
-
-class _TraceRun(Run[TraceBatch]):
-    """A run over traces."""
-
-    session: Session
+    endless = obedient = True
 
     def __init__(
         self,
-        specs: Sequence[Spec],
-        open_monitor: OpenMonitor,
-        on_verdict: OnVerdict,
-        bad_rows: BadRows,
-        max_violations: int | None,
+        log: Path,
+        *,
+        format: Format | None = None,
+        bad_rows: BadRows = "stop",
+        stop: threading.Event | None = None,
+        poll_s: float = POLL_S,
+        keeper: Keeper | None = None,
+        silence: Silence = LENIENT,
+        heard: Callable[[Whole, Format | None], object] = lambda whole, format: None,
     ) -> None:
-        super().__init__(on_verdict, max_violations, lambda take: Session(specs, open_monitor, take, bad_rows))
+        self._log, self._format, self._bad_rows = log, format, bad_rows
+        self._stop, self._poll_s = stop, poll_s
+        self._keeper, self._silence = keeper, silence
+        self._heard = heard
+        self._ends = ExitStack()
+        self._specs: Sequence[Spec] = ()
+        self._unread = 0
+        self._went_on: list[Diagnostic] = []
+        self._session: Session
+        self._reader: LogReader
 
-    def end(self, reader: TraceReader | LogReader, warnings: Iterable[Diagnostic] = ()) -> CheckResult:
-        """What has come of it, and of what was read."""
-        result = self.finish(reader.builder.bad_rows, reader.builder.bad, [*_untimed(reader.types), *warnings])
-        if not self.broken_off:
-            result.unseen = self.session.unseen(reader.survey, reader.builder.left_out)
-        return result
+    def gives(self, spec: Spec) -> bool:
+        """Return whether events of this spec can be rows."""
+        return not about_components(spec)
+
+    def open(self, specs: Sequence[Spec], run: MonitoredRun, on_verdict: OnVerdict) -> None:
+        """Open the monitors of these specs, as they stood when an earlier run ended if their state was kept."""
+        self._specs = specs
+        self._session = Session(specs, run.open_monitor, on_verdict, self._bad_rows)
+        self._ends.callback(self._session.close)
+        self._reader = LogReader(
+            self._log,
+            needs_of(specs),
+            format=self._format,
+            skip=self._bad_rows == "skip",
+            stop=self._stop,
+            poll_s=self._poll_s,
+        )
+        self._reader.heard = self._heard
+        if self._keeper is not None:
+            self._ends.callback(self._keeper.close)
+            self._reader.settled = self._keeper.consider
+            self._went_on += self._keeper.begin(self._reader, self._session)
+
+    def blocks(self) -> Iterator[TraceBatch]:
+        """Give the batches, unless the first shows that there is nothing to wait for."""
+        known = False
+        for batch in self._reader:
+            if not known and any(map(self._silence.refuses, self._reader.survey.impossible(self._specs))):
+                return
+            known = True
+            yield batch
+
+    def feed(self, batch: TraceBatch) -> None:
+        """Let the monitors see a batch."""
+        self._session.feed(batch)
+
+    def finish(self, result: RunResult, *, interrupted: bool) -> None:
+        """Keep the state."""
+        self._unread = self._reader.unread if interrupted else 0
+        if self._keeper is not None and self._reader.is_settled:
+            self._keeper.keep()
+
+    def tell(self, result: RunResult) -> None:
+        """Add what was counted, and what was not seen, to the result."""
+        result.warnings += self._went_on
+        warnings = _left(self._unread, str(self._log))
+        if self._reader.lost:
+            message = f"the place where the last run stopped reading {self._log} was not found: rows may be missing"
+            warnings.append(Diagnostic("TRACE-013", message, hint="keep rotated files for longer", warning=True))
+        _tell(result, self._session, self._reader, [str(self._log)], warnings)
+
+    def empty(self, result: RunResult) -> Iterable[Diagnostic]:
+        """A log may still have everything before it."""
+        return ()
+
+    @property
+    def rows(self) -> int:
+        """Rows so far."""
+        return self._session.rows
+
+    @property
+    def progress(self) -> tuple[int, int | None]:
+        """Nobody knows how long it will get."""
+        return 0, None
+
+    def close(self) -> None:
+        """Let others have the state, and close the monitors."""
+        self._ends.close()
+
+
+def _tell(
+    result: RunResult,
+    session: Session,
+    reader: TraceReader | LogReader,
+    names: Sequence[str],
+    warnings: Iterable[Diagnostic] = (),
+) -> None:
+    result.sources += names
+    result.rows += session.rows
+    result.ignored += session.ignored
+    result.bad_rows += reader.builder.bad_rows + session.bad_rows
+    result.bad += reader.builder.bad
+    result.stats.update(session.stats)
+    result.warnings += [*_untimed(reader.types), *warnings]
+    if not result.broken_off:
+        result.unseen += session.unseen(reader.survey, reader.builder.left_out)
 
 
 def _untimed(types: ColumnTypes) -> list[Diagnostic]:
@@ -348,15 +271,8 @@ def _untimed(types: ColumnTypes) -> list[Diagnostic]:
     return [Diagnostic("TRACE-008", message, hint="write times as numbers, say seconds", warning=True)]
 
 
-def _unread(size: int, log: str) -> list[Diagnostic]:
+def _left(size: int, log: str) -> list[Diagnostic]:
     if not size:
         return []
     message = f"{log} was not read to its end: {size:,} bytes are left"
     return [Diagnostic("TRACE-012", message, hint="a later run can go on there with `--state`", warning=True)]
-
-
-def _skipped(outcome: CheckResult) -> Diagnostic:
-    rows = "1 bad row was" if outcome.bad_rows == 1 else f"{outcome.bad_rows:,} bad rows were"
-    which = ": " if outcome.bad_rows == 1 else ", for example "
-    example = f"{which}{outcome.bad[0].message}" if outcome.bad else ""
-    return Diagnostic("TRACE-009", f"{rows} left out{example}", warning=True)

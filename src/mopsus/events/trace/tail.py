@@ -46,6 +46,8 @@ class LogReader:
         self._skip = skip
         self.settled: Callable[[], object] = lambda: None
         """Called when everything that was given has been taken: `snapshot` is then right."""
+        self.heard: Callable[[Whole, Format | None], object] = lambda whole, format: None
+        """Called with everything that is read, before it is given."""
         self._given = 0  # bytes of rows that may not have been taken as a whole
         self._follower = Follower(log, format=format, stop=stop, poll_s=poll_s, idle=lambda: self.settled())
         self._reader: TextReader | None = None
@@ -97,6 +99,7 @@ class LogReader:
         origin = Origin(str(self._log))
         try:
             for whole in self._follower:
+                self.heard(whole, self._follower.format)
                 self._given = len(whole.rows)
                 self._row = 1 if whole.begins else self._row
                 rows = self._begin(whole) if whole.begins else whole.rows

@@ -81,11 +81,10 @@ class weave:
         return self
 
     def _monitor(self, spec: Spec | CompiledSpec, *, trusted: bool = True) -> Monitor:
-        return Monitor(spec, self._decide, history=self._history, allow_code=trusted)
+        return Monitor(spec, self._reporting(), history=self._history, allow_code=trusted)
 
-    def _decide(self, verdict: Verdict) -> None:
-        if (kept := self._switches(verdict)) is not None:
-            self._on_verdict(kept)
+    def _reporting(self) -> OnVerdict:
+        return self._switches.before(self._on_verdict)
 
     def _known(self) -> set[str]:
         return {*catalogue(), *map(_name, self._compiled)}

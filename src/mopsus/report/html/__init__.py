@@ -15,7 +15,7 @@ from textwrap import dedent
 
 from mopsus.model import Diagnostic, Machine, MopsusError, Property, Severity, Spec, Verdict
 from mopsus.model.text import printable, show_binding, show_place, show_time
-from mopsus.report.reporter import Destination, Format, GroupedReporter, Options, Reporter
+from mopsus.report.reporter import Destination, Format, GroupedReporter, Options, Sink
 from mopsus.report.summary import (
     PRESUMED,
     Summary,
@@ -60,7 +60,7 @@ def render_html(groups: Groups, summary: Summary, options: Options) -> str:
     )
 
 
-def _make(destination: Destination, options: Options) -> Reporter:
+def _make(destination: Destination, options: Options) -> Sink:
     return GroupedReporter(destination, options, render_html)
 
 
@@ -216,6 +216,8 @@ def _machine(machine: Machine | None, spec: Spec, property_name: str, options: O
     if machine is None or options.draw is None:
         return ""
     drawing = options.draw(machine)
+    if not drawing:
+        return ""
     # An XML declaration or doctype before the element is not allowed inside HTML.
     drawing = drawing[max(drawing.find("<svg"), 0) :]
     formula = next((_formula(prop) for prop in spec.properties if prop.name == property_name), "")

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 
 import mopsus
 from mopsus import _core
-from mopsus.cli.sidecar import Terms, start_sidecars
 from mopsus.events.component.outline.agent import Agent
 from mopsus.events.component.outline.session import Session
 from mopsus.events.component.record import Recorder
+from mopsus.run.sidecar import Terms, start_sidecars
 
 pytestmark = pytest.mark.interpreter
 
@@ -44,6 +44,9 @@ class Specs:
 
     def open_monitor(self, spec, on_verdict):
         return spec.monitor(on_verdict)
+
+    def hand_over(self, post):
+        """Only specs with code of their own have faults to send."""
 
 
 class Beside:

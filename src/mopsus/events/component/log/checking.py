@@ -1,17 +1,19 @@
-"""Stage 4: check logs of components, or one that is still being written, against specs."""
+"""Stage 4: logs of components as inputs: read to their end, followed as they grow, or told line by line."""
 
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass, field, replace
+from contextlib import ExitStack, closing
+from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from mopsus.events.component.dispatch import Account, Orphan, Reason
 from mopsus.events.component.log.events import EventReader, functions_in
 from mopsus.events.component.log.merge import MergedBlock, merged_blocks
+from mopsus.events.component.log.narrate import show_function
 from mopsus.events.component.log.read import (
     LogBlock,
     LogFormat,
@@ -20,169 +22,215 @@ from mopsus.events.component.log.read import (
     live_blocks,
     read_blocks,
 )
-from mopsus.events.component.log.session import ComponentSession, Dispatching, OpenMonitor
-from mopsus.events.trace.checking import CheckResult, Progress, Run
+from mopsus.events.component.log.session import ComponentSession, Dispatching
+from mopsus.events.component.occurrence import Kind
+from mopsus.events.feeding import MonitoredRun
 from mopsus.events.trace.follow import POLL_S
 from mopsus.events.trace.read import total_size
 from mopsus.events.trace.session import BadRows, OnVerdict
 from mopsus.events.trace.sources import Source, expand
-from mopsus.model import Diagnostic, Spec
-from mopsus.model.limits import HISTORY
-from mopsus.monitor import Monitor
-from mopsus.spec.component import is_hml
+from mopsus.model import ComponentCounts, Diagnostic, Heard, RunResult, Spec
+from mopsus.spec.component import about_components, is_hml
 
 DEFAULT: Final = Dispatching()
 SHOWN = 5
 """How many components a warning names."""
 
-
-@dataclass(slots=True)
-class ComponentResult(CheckResult):
-    """What a run over logs of components found beside its verdicts."""
-
-    accounts: list[Account] = field(default_factory=list)
-    """What was heard of each component, if it was asked for."""
-    orphans: list[Orphan] = field(default_factory=list)
-    """Components some of whose events reached nobody."""
-    undecided: dict[str, dict[str, int]] = field(default_factory=dict)
-    """By spec and property, how many components have no final verdict."""
+Blocks: TypeAlias = "Generator[LogBlock, None, None] | Generator[MergedBlock, None, None]"
 
 
-def check_logs(
-    specs: Sequence[Spec],
-    logs: Sequence[str | Source],
-    *,
-    on_verdict: OnVerdict,
-    open_monitor: OpenMonitor | None = None,
-    dispatching: Dispatching = DEFAULT,
-    format: LogFormat | None = None,
-    log_format: str | None = None,
-    bad_rows: BadRows = "stop",
-    max_violations: int | None = None,
-    progress: Callable[[Progress], None] | None = None,
-) -> ComponentResult:
-    """Check logs of components, which may be those of several processes of one run, against all the specs at once.
+class ComponentLog:
+    """What all logs of components have in common."""
+
+    endless = obedient = False
+
+    def __init__(self, reader: EventReader, dispatching: Dispatching = DEFAULT) -> None:
+        self.session: ComponentSession
+        self._reader = reader
+        self._dispatching = dispatching
+        self._names: list[str] = []
+        self._ends = ExitStack()
+
+    def gives(self, spec: Spec) -> bool:
+        """Return whether events of this spec happen in components."""
+        return about_components(spec)
+
+    def open(self, specs: Sequence[Spec], run: MonitoredRun, on_verdict: OnVerdict) -> None:
+        """Open the monitors of these specs."""
+        self.session = ComponentSession(specs, run.open_monitor, on_verdict, self._reader, self._dispatching)
+        self._ends.callback(self.session.close)
+
+    def blocks(self) -> Iterator[LogBlock | MergedBlock]:
+        """Give the blocks in order."""
+        with closing(self._open_blocks()) as blocks:
+            yield from blocks
+
+    def _open_blocks(self) -> Blocks:
+        raise NotImplementedError
+
+    def feed(self, block: LogBlock | MergedBlock) -> None:
+        """Let the monitors hear of every event of a block."""
+        self.session.feed(block)
+
+    def finish(self, result: RunResult, *, interrupted: bool) -> None:
+        """Give out what waited for events that will not come."""
+        if not result.broken_off:
+            self.session.finish()
+
+    def tell(self, result: RunResult) -> None:
+        """Add what was counted, heard and not seen to the result."""
+        session, tally = self.session, self._reader.tally
+        result.sources += self._names
+        result.rows += session.rows
+        result.ignored += session.ignored
+        result.bad_rows += tally.bad_lines + session.bad_rows
+        result.bad += tally.bad
+        result.stats.update(session.stats)
+        result.warnings += [*_restarted(session.beginnings), *_orphaned(session.orphans)]
+        if not result.broken_off:
+            result.unseen += session.unseen()
+        result.heard = Heard(session.undecided(), tuple(map(_counts, session.accounts)))
+
+    def empty(self, result: RunResult) -> Iterable[Diagnostic]:
+        """Say that there was no event at all."""
+        if self.session.rows or result.error is not None:
+            return []
+        return _eventless(self._names, self._reader.tally.passed_over)
+
+    @property
+    def rows(self) -> int:
+        """Events so far."""
+        return self.session.rows
+
+    @property
+    def progress(self) -> tuple[int, int | None]:
+        """Bytes read, and bytes in all."""
+        return 0, None
+
+    def close(self) -> None:
+        """Close the monitors."""
+        self._ends.close()
+
+
+class ComponentLogs(ComponentLog):
+    """Logs, which may be those of several processes of one run, read to their end.
 
     To specs that hear of several components at once, several logs are one, in the order of the times of their events;
     for all others the order of the lines of each component is enough.
-
-    `on_verdict` hears every verdict. A line that is no event, or an unreadable file, ends the run: the result then has
-    the `error`, and everything before it was processed. So does Ctrl-C.
     """
-    sources = [source for log in logs for source in (expand([log]) if isinstance(log, str) else [log])]
-    total = total_size(sources)
-    done = 0
-
-    def note(count: int) -> None:
-        nonlocal done
-        done += count
-
-    def report(rows: int) -> None:
-        if progress is not None:
-            progress(Progress(rows, done, total))
-
-    if dispatching.roots == "auto" and format in (None, LogFormat.TEXT) and log_format is None:
-        dispatching = replace(dispatching, is_root=find_roots(sources))
-    reader = EventReader(format, log_format, skip=bad_rows == "skip")
-    run = _LogRun(specs, reader, on_verdict, open_monitor, dispatching, max_violations)
-    run.session.learn(lambda: functions_in(sources, reader))
-    if len(sources) > 1 and not all(map(is_hml, specs)):
-        return run.go(merged_blocks(sources, reader, note), [source.name for source in sources], report)
-    return run.go(read_blocks(sources, note), [source.name for source in sources], report)
-
-
-def watch_log(
-    specs: Sequence[Spec],
-    log: Path,
-    *,
-    on_verdict: OnVerdict,
-    open_monitor: OpenMonitor | None = None,
-    dispatching: Dispatching = DEFAULT,
-    format: LogFormat | None = None,
-    log_format: str | None = None,
-    bad_rows: BadRows = "stop",
-    max_violations: int | None = None,
-    stop: threading.Event | None = None,
-    poll_s: float = POLL_S,
-) -> ComponentResult:
-    """Follow a log as it grows, until `stop` is set, Ctrl-C, or an error. It need not be there yet.
-
-    The rest is as in `check_logs`, except that a Ctrl-C leaves nothing incomplete.
-    """
-    reader = EventReader(format, log_format, skip=bad_rows == "skip")
-    run = _LogRun(specs, reader, on_verdict, open_monitor, dispatching, max_violations)
-    return run.go(follow_blocks(log, stop, poll_s), [str(log)], lambda rows: None, endless=True, obedient=True)
-
-
-def hear_lines(
-    specs: Sequence[Spec],
-    name: str,
-    pieces: Iterable[bytes],
-    *,
-    on_verdict: OnVerdict,
-    open_monitor: OpenMonitor | None = None,
-    dispatching: Dispatching = DEFAULT,
-    max_violations: int | None = None,
-) -> ComponentResult:
-    """Check lines of text that come in `pieces` from whoever is called `name`, as they come.
-
-    The rest is as in `watch_log`; interrupted or not, the run ends with the pieces.
-    """
-    run = _LogRun(specs, EventReader(LogFormat.TEXT), on_verdict, open_monitor, dispatching, max_violations)
-    return run.go(live_blocks(name, pieces), [name], lambda rows: None, endless=True)
-
-
-class _LogRun:
-    """The common part of all runs."""
 
     def __init__(
         self,
-        specs: Sequence[Spec],
-        reader: EventReader,
-        on_verdict: OnVerdict,
-        open_monitor: OpenMonitor | None,
-        dispatching: Dispatching,
-        max_violations: int | None,
-    ) -> None:
-        self._reader = reader
-        self._result = ComponentResult()
-        self.session: ComponentSession
-
-        def open_session(take: OnVerdict) -> ComponentSession:
-            self.session = ComponentSession(specs, open_monitor or _open_monitor, take, reader, dispatching)
-            return self.session
-
-        self._run: Run[LogBlock | MergedBlock] = Run(on_verdict, max_violations, open_session, self._result)
-
-    def go(
-        self,
-        blocks: Generator[LogBlock, None, None] | Generator[MergedBlock, None, None],
-        sources: list[str],
-        report: Callable[[int], object],
+        logs: Sequence[str | Source],
         *,
-        endless: bool = False,
-        obedient: bool = False,
-    ) -> ComponentResult:
-        """Feed the blocks. To interrupt what is `endless` is the way to end it."""
-        run, session, result = self._run, self.session, self._result
-        with closing(run), closing(blocks):
-            run.go(blocks, report, obedient=obedient)
-            result.interrupted = result.interrupted and not endless
-            if not run.broken_off:
-                run.conclude(session.finish)
-            warnings = [*_restarted(session.beginnings), *_orphaned(session.orphans)]
-            run.finish(self._reader.tally.bad_lines, [*self._reader.tally.bad], warnings)
-            if not run.broken_off:
-                result.unseen = session.unseen()
-        result.sources = sources
-        result.accounts, result.orphans, result.undecided = session.accounts, session.orphans, session.undecided()
-        if not result.rows and result.error is None:
-            result.warnings += _eventless(sources, self._reader.tally.passed_over)
-        return result
+        dispatching: Dispatching = DEFAULT,
+        format: LogFormat | None = None,
+        log_format: str | None = None,
+        bad_rows: BadRows = "stop",
+        shared: bool = False,
+    ) -> None:
+        super().__init__(EventReader(format, log_format, skip=bad_rows == "skip", shared=shared), dispatching)
+        self._logs = logs
+        self._plain = format in (None, LogFormat.TEXT) and log_format is None
+        self._sources: list[Source] = []
+        self._merged = False
+        self._done = 0
+        self._total: int | None = None
+
+    def open(self, specs: Sequence[Spec], run: MonitoredRun, on_verdict: OnVerdict) -> None:
+        """Find the logs, and open the monitors of these specs."""
+        for log in self._logs:
+            self._sources += expand([log]) if isinstance(log, str) else [log]
+        self._names = [source.name for source in self._sources]
+        self._total = total_size(self._sources)
+        if self._dispatching.roots == "auto" and self._plain:
+            self._dispatching = replace(self._dispatching, is_root=find_roots(self._sources))
+        super().open(specs, run, on_verdict)
+        self.session.learn(lambda: functions_in(self._sources, self._reader))
+        self._merged = len(self._sources) > 1 and not all(map(is_hml, specs))
+
+    def _open_blocks(self) -> Blocks:
+        if self._merged:
+            return merged_blocks(self._sources, self._reader, self._note)
+        return read_blocks(self._sources, self._note)
+
+    def _note(self, count: int) -> None:
+        self._done += count
+
+    @property
+    def progress(self) -> tuple[int, int | None]:
+        """Bytes read, and bytes in all."""
+        return self._done, self._total
 
 
-def _open_monitor(spec: Spec, on_verdict: OnVerdict) -> Monitor:
-    return Monitor(spec, on_verdict=on_verdict, history=HISTORY)
+class FollowedLog(ComponentLog):
+    """A log, followed as it grows until `stop` is set or a signal comes. It need not be there yet."""
+
+    endless = obedient = True
+
+    def __init__(
+        self,
+        log: Path,
+        *,
+        dispatching: Dispatching = DEFAULT,
+        format: LogFormat | None = None,
+        log_format: str | None = None,
+        bad_rows: BadRows = "stop",
+        stop: threading.Event | None = None,
+        poll_s: float = POLL_S,
+    ) -> None:
+        super().__init__(EventReader(format, log_format, skip=bad_rows == "skip"), dispatching)
+        self._names = [str(log)]
+        self._follow: Callable[[], Blocks] = lambda: follow_blocks(log, stop, poll_s)
+
+    def _open_blocks(self) -> Blocks:
+        return self._follow()
+
+
+class SharedLog(ComponentLog):
+    """The components in a log of JSON lines that something else follows, too, and hands over piece by piece."""
+
+    endless = obedient = True
+
+    def __init__(self, log: Path, *, dispatching: Dispatching = DEFAULT, bad_rows: BadRows = "stop") -> None:
+        super().__init__(EventReader(LogFormat.JSONL, skip=bad_rows == "skip", shared=True), dispatching)
+        self._names = [str(log)]
+        self._line = 1
+        self._waiting: deque[LogBlock] = deque()
+
+    def hear(self, lines: bytes, begins: bool) -> None:
+        """Take some whole lines. `begins`: they are the first of a file."""
+        self._line = 1 if begins else self._line
+        self._waiting.append(LogBlock(self._names[0], self._line, lines, begins))
+        self._line += lines.count(b"\n")
+
+    def blocks(self) -> Iterator[LogBlock | MergedBlock]:
+        """Give what waits."""
+        while self._waiting:
+            yield self._waiting.popleft()
+
+
+class ToldLines(ComponentLog):
+    """Lines of text that come in `pieces` from what is called `name`. Interrupted or not, the run ends with them."""
+
+    endless = True
+
+    def __init__(self, name: str, pieces: Iterable[bytes], *, dispatching: Dispatching = DEFAULT) -> None:
+        super().__init__(EventReader(LogFormat.TEXT), dispatching)
+        self._names = [name]
+        self._pieces = pieces
+
+    def _open_blocks(self) -> Blocks:
+        return live_blocks(self._names[0], self._pieces)
+
+
+def _counts(account: Account) -> ComponentCounts:
+    return ComponentCounts(
+        account.component,
+        None if account.function is None else show_function(account.function),
+        account.selected,
+        {kind.value: account.events[kind] for kind in Kind},
+    )
 
 
 def _eventless(sources: Sequence[str], lines: int) -> list[Diagnostic]:

@@ -42,7 +42,8 @@ class Tally:
 
 
 class EventReader:
-    """The events in blocks of lines. With `skip`, lines that cannot be used are left out and counted.
+    """The events in blocks of lines. With `skip`, lines that cannot be used are left out and counted. If a log is
+    `shared` with specs about rows, objects with other events are for these, and passed over.
 
     `format` is found out for each log from its first lines, if it is not given; `log_format` is the format string of
     logs that `logging` writes.
@@ -54,12 +55,14 @@ class EventReader:
         log_format: str | None = None,
         *,
         skip: bool = False,
+        shared: bool = False,
         tally: Tally | None = None,
     ) -> None:
         self._format = format
         self._log_format = log_format
         self._logging = LoggingLines(log_format) if log_format is not None else None
         self._skip = skip
+        self._shared = shared
         self.tally = tally or Tally()
         self._place = ("", 0)
         """The log and the line that was read last."""
@@ -70,7 +73,9 @@ class EventReader:
 
     def sibling(self, tally: Tally | None = None) -> EventReader:
         """A reader of another log of the same run."""
-        return EventReader(self._format, self._log_format, skip=self._skip, tally=tally or self.tally)
+        return EventReader(
+            self._format, self._log_format, skip=self._skip, shared=self._shared, tally=tally or self.tally
+        )
 
     def begin(self, block: LogBlock) -> None:
         """A log begins with this block."""
@@ -114,7 +119,10 @@ class EventReader:
             except UnicodeDecodeError as error:
                 raise BadLineError("expected UTF-8 text", len(line[: error.start].decode(errors="replace"))) from None
         except BadLineError as error:
-            self._reject(error)
+            if self._shared and isinstance(error, jsonl.OtherEventError):
+                self.tally.passed_over += 1
+            else:
+                self._reject(error)
             return None
         if found is None:
             self.tally.passed_over += 1

@@ -48,7 +48,12 @@ def parse_line(line: str, *, time: float | None = None, location: str | None = N
     try:
         return _occurrence(row, time, location)
     except _WrongError as error:
-        raise BadLineError(str(error), _place_of(line, error.key)) from None
+        kind = OtherEventError if error.key == "event" and isinstance(row.get("event"), str) else BadLineError
+        raise kind(str(error), _place_of(line, error.key)) from None
+
+
+class OtherEventError(BadLineError):
+    """A line is an event, but none of components."""
 
 
 class _WrongError(Exception):

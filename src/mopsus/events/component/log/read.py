@@ -23,6 +23,7 @@ from mopsus.model import TraceError
 from mopsus.model.term import Pid
 
 _JSON = re.compile(rb'\{\s*["}]')
+_TEXT = re.compile(rb"(?:fork|init|exit|send|recv)[ \t]*\(")
 _TERM = re.compile(rb"\{\s*[a-z']")
 
 
@@ -43,6 +44,14 @@ class LogBlock:
     data: bytes
     begins: bool
     """Is it the first of a file, or of one that was truncated?"""
+
+
+def looks_like_log(head: bytes) -> bool:
+    """Return whether the first event of a file that begins with these bytes is one of components, in text or terms."""
+    for line in head.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
+        if (stripped := line.strip()) and not stripped.startswith(b"%"):
+            return bool(_TERM.match(stripped) or _TEXT.match(stripped))
+    return False
 
 
 def detect_log_format(head: bytes) -> LogFormat:

@@ -7,8 +7,8 @@ import os
 import pytest
 
 from mopsus.bus import framed, pack
-from mopsus.cli.children import Counted, Outbox, read_messages
-from mopsus.cli.sidecar import Judged, LastWord, Sidecar
+from mopsus.run.children import Counted, Outbox, read_messages
+from mopsus.run.sidecar import Judged, LastWord, Sidecar
 from mopsus.model import Fault, Severity, Verdict, WitnessEvent
 from mopsus.verdict import Ending
 

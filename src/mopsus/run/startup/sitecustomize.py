@@ -20,7 +20,7 @@ def _start() -> None:
         importlib.import_module(__name__)
     sys.modules.setdefault(__name__, this)
     try:
-        from mopsus.cli.children import start_child
+        from mopsus.run.children import start_child
     except ImportError:
         return  # another Python, which has no Mopsus
     start_child()

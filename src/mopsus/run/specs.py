@@ -1,29 +1,21 @@
-"""The specs that a command line names."""
+"""The specs of a run, read and compiled from their files."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-from mopsus.cli.messages import CommandError
+from mopsus.run.messages import RunError
 
 if TYPE_CHECKING:
     from mopsus.logics import CompiledSpec
     from mopsus.model import Diagnostic
     from mopsus.spec.source import Source
 
-SPEC_SUFFIXES = (".mop", ".hml", ".prop")
-SPEC_HINT = f"name a file that ends in {' or '.join(SPEC_SUFFIXES)}, or use --spec"
-
-
-def sort_out(files: Sequence[str], extra: Sequence[Path]) -> tuple[list[Path], list[str]]:
-    """The specs and the traces among the arguments."""
-    specs = [*extra, *(Path(name) for name in files if name.endswith(SPEC_SUFFIXES))]
-    if not specs:
-        raise CommandError("no spec given", hint=SPEC_HINT, code="CLI-005")
-    return specs, [name for name in files if not name.endswith(SPEC_SUFFIXES)]
+Loaded: TypeAlias = "tuple[dict[str, CompiledSpec], list[Diagnostic]]"
+"""Specs by name, with what there is to say about them."""
 
 
 def load_specs(
@@ -33,7 +25,7 @@ def load_specs(
     allow_unmonitorable: bool = False,
     first_match: bool = False,
     functions: Callable[[Path], Collection[str]] | None = lambda file: (),
-) -> tuple[dict[str, CompiledSpec], list[Diagnostic]]:
+) -> Loaded:
     """The specs of the files by name, with what there is to say about them.
 
     `functions` gives the names of functions that the machines of a file find beside what it says itself; None: nobody
@@ -50,7 +42,7 @@ def load_specs(
         for name, spec in read.specs.items():
             if name in compiled:
                 hint = "rename one of them, or check them one at a time"
-                raise CommandError(f"there are two specs named {name}", hint=hint, code="CLI-002")
+                raise RunError(f"there are two specs named {name}", hint=hint, code="CLI-002")
             compiled[name] = compile_spec(
                 spec,
                 read.source,
@@ -65,7 +57,7 @@ def load_specs(
                 _check_machines(compiled[name], read.source, functions(file))
     if files and not compiled:
         named = ", ".join(str(file) for file in files)
-        raise CommandError(f"there is no spec in {named}", hint="a spec is `Name(parameters) { … }`", code="CLI-002")
+        raise RunError(f"there is no spec in {named}", hint="a spec is `Name(parameters) { … }`", code="CLI-002")
     return compiled, warnings
 
 

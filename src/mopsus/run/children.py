@@ -22,9 +22,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from mopsus import untouched
-from mopsus.cli.faults import FaultPost
 from mopsus.model import Diagnostic, MopsusError
 from mopsus.model.limits import MAX_LIVE
+from mopsus.run.faults import FaultPost
 
 if TYPE_CHECKING:
     from mopsus.logics import CompiledSpec
@@ -179,7 +179,7 @@ class Children:
                 os.environ[name] = value
         if folder is not None and self.first:
             if self._unread is not None:
-                print(f"mopsus: not all is known of processes that were started: {self._unread}", file=sys.stderr)
+                _say(f"not all is known of processes that were started: {self._unread}")
             shutil.rmtree(folder, ignore_errors=True)
 
     def messages(self) -> Iterator[tuple[Verdict | Fault | None, int]]:
@@ -236,7 +236,11 @@ def start_child() -> None:
     try:
         _watch(Order(**json.loads(text)), spawned)
     except (MopsusError, OSError, ValueError, TypeError) as error:
-        print(f"mopsus: this process is not watched: {error}", file=sys.stderr)
+        _say(f"this process is not watched: {error}")
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"mopsus: {text}\n")
 
 
 def _say_unwatched(order: str) -> None:
@@ -262,13 +266,13 @@ def _watch(order: Order, spawned: bool) -> None:
         _record(order.log, order.form, order.envelopes)
         return
     from mopsus import _core
-    from mopsus.cli.specs import load_specs
     from mopsus.contracts import choose
     from mopsus.contracts.catalogue import by_module, loops_of
     from mopsus.events.component.identity import begin_apart
     from mopsus.events.component.watching import Watching, watch_inline
     from mopsus.events.weave.weaver import Weaver
     from mopsus.monitor import Monitor
+    from mopsus.run.specs import load_specs
 
     outbox = Outbox(order.folder)
 

@@ -18,12 +18,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from mopsus.bus.channel import Channel
 from mopsus.bus.codec import pack, unpack
 from mopsus.bus.messages import BusError
-from mopsus.cli.faults import FaultPost
-from mopsus.cli.reporting import Reporting
 from mopsus.events.component.outline.mesh import join_nodes
 from mopsus.events.component.outline.messages import OutlineError
 from mopsus.events.component.outline.session import Session, is_running
 from mopsus.model import Fault, Verdict
+from mopsus.run.faults import FaultPost
 from mopsus.stopping import SIGNALS
 from mopsus.verdict.ends import Ending
 
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from mopsus.events.component.outline.mesh import Node
     from mopsus.events.component.outline.watch import Watched
     from mopsus.monitor import Monitor
+    from mopsus.run.run import Run
 
 _SOME = 10
 """How many names of components are told."""
@@ -119,9 +119,9 @@ class Sidecar:
         os.waitpid(self.pid, 0)
 
 
-def start_sidecars(session: Session, reporting: Reporting, terms: Terms) -> list[Sidecar]:
+def start_sidecars(session: Session, run: Run, terms: Terms) -> list[Sidecar]:
     """Start the processes that monitor what a program tells in this session. They listen when this returns."""
-    monitoring = _Monitoring(reporting, terms)  # here, because what is wrong with a spec is for the user to know
+    monitoring = _Monitoring(run, terms)  # here, because what is wrong with a spec is for the user to know
     ends = join_nodes(terms.monitors) if terms.monitors > 1 else [[None]]
     sidecars: list[Sidecar] = []
     ready, begun = os.pipe()
@@ -173,29 +173,28 @@ def _be_sidecar(work: Callable[[], None]) -> NoReturn:
 class _Monitoring:
     """The monitors of all specs, and what they need to hear."""
 
-    def __init__(self, reporting: Reporting, terms: Terms) -> None:
+    def __init__(self, run: Run, terms: Terms) -> None:
         from mopsus.events.component.feed import make_feed
         from mopsus.events.component.outline.watch import Watched
 
-        self._terms, self._endings, self._reporting = terms, reporting.endings, reporting
+        self._terms, self._run = terms, run
         self._send: Callable[[object], None] = lambda message: None
-        self._end_faults: Callable[[], None] = lambda: None
+        self._faults = FaultPost(lambda message: self._send(message))
         self._monitors: dict[str, Monitor] = {}
         self._watched: list[Watched] = []
-        if terms.groups and terms.monitors > 1 and len(reporting.specs) > 1:
+        if terms.groups and terms.monitors > 1 and len(run.specs) > 1:
             hint = "check them one after the other, or with one monitor process"
             raise OutlineError("groups of several specs cannot be shared out", hint=hint, code="OUTLINE-006")
-        for spec in reporting.specs.values():
-            each = Watched(spec, self._report, groups=terms.groups)
-            self._monitors[spec.name] = monitor = reporting.open_monitor(spec, each.add)
+        for spec in run.specs.values():
+            each = Watched(spec, self.add, groups=terms.groups)
+            self._monitors[spec.name] = monitor = run.open_monitor(spec, each.add)
             each.attach(make_feed(spec, monitor))
             self._watched.append(each)
 
     def run(self, session: Session, number: int, ends: Sequence[socket.socket | None], pipe: int, begun: int) -> None:
         """In the process that does nothing else: listen until there is nothing more to hear."""
         self._send = _sender(pipe)
-        faults = FaultPost(self._send)
-        self._reporting.send_fault, self._end_faults = faults.add, faults.close
+        self._run.hand_over(self)
         node = self._node(number, ends) if len(ends) > 1 else None
         if number == 0:
             self._collect(session, node, begun)
@@ -250,8 +249,13 @@ class _Monitoring:
         )
         self._end(last)
 
-    def _report(self, verdict: Verdict) -> None:
+    def add(self, verdict: Verdict) -> None:
+        """Send a verdict."""
         self._send(Judged(verdict, self._stats()))
+
+    def add_fault(self, fault: Fault) -> None:
+        """Send that code of a spec has raised an error."""
+        self._faults.add(fault)
 
     def _stats(self) -> dict[str, dict[str, Any]]:
         return {name: asdict(monitor.stats()) for name, monitor in self._monitors.items()}
@@ -259,9 +263,9 @@ class _Monitoring:
     def _end(self, last: LastWord) -> None:
         for monitor in self._monitors.values():
             monitor.close()
-        self._end_faults()
+        self._faults.close()
         last.stats = self._stats()
-        last.endings = list(self._endings or ())
+        last.endings = list(self._run.endings or ())
         self._send(last)
 
 
