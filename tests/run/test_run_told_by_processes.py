@@ -7,9 +7,9 @@ import os
 import pytest
 
 from mopsus.bus import framed, pack
+from mopsus.model import Fault, Severity, Verdict, WitnessEvent
 from mopsus.run.children import Counted, Outbox, read_messages
 from mopsus.run.sidecar import Judged, LastWord, Sidecar
-from mopsus.model import Fault, Severity, Verdict, WitnessEvent
 from mopsus.verdict import Ending
 
 VERDICT = Verdict(

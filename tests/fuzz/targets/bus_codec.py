@@ -10,8 +10,6 @@ from fuzz.choices import Choices
 from fuzz.errors import check_error
 
 from mopsus.bus import BusError, pack, unpack
-from mopsus.run.children import Counted
-from mopsus.run.sidecar import Judged, LastWord
 from mopsus.interactive.follow import Child
 from mopsus.interactive.gdb.holding import Held, Legacy
 from mopsus.interactive.gdb.order import GdbOrder
@@ -38,6 +36,8 @@ from mopsus.model.drawing import Edge
 from mopsus.model.term import Atom, Pid, Reference, String
 from mopsus.model.value import Address
 from mopsus.report.json import json_verdict
+from mopsus.run.children import Counted
+from mopsus.run.sidecar import Judged, LastWord
 from mopsus.testing.wire import Caused, Finished, Seen
 from mopsus.verdict import Ending
 
