@@ -467,6 +467,16 @@ std::shared_ptr<ArrowArray> next_batch(ArrowArrayStream& stream, std::string& fa
     return batch->release != nullptr ? batch : nullptr;
 }
 
+// Some rows of a batch. After so many at the latest, signals are heeded, and reports are made if there are many.
+std::shared_ptr<ArrowArray> piece_of(const std::shared_ptr<ArrowArray>& batch, std::int64_t from) {
+    constexpr std::int64_t kPiece = 8192;
+    const std::shared_ptr<ArrowArray> piece(new ArrowArray(*batch), [batch](ArrowArray* array) { delete array; });
+    piece->offset += from;
+    piece->length = std::min(kPiece, batch->length - from);
+    piece->release = nullptr;  // the batch does it
+    return piece;
+}
+
 }  // namespace
 
 std::optional<BadRow> PyMonitor::run(ArrowArrayStream& stream, const std::string& source, BatchOptions options) {
@@ -483,18 +493,25 @@ std::optional<BadRow> PyMonitor::run(ArrowArrayStream& stream, const std::string
     while (more) {
         if (!python) released_ = PyEval_SaveThread();
         const std::shared_ptr<ArrowArray> batch = next_batch(stream, failure);
-        more = batch != nullptr;
-        try {
-            if (more) bad = core_.run(schema, batch, options);
-        } catch (const std::exception& error) {
-            failure = error.what();
-            more = false;
-        }
-        if (batch != nullptr) options.first_row += batch->length;
         if (!python) PyEval_RestoreThread(std::exchange(released_, nullptr));
-        if (bad) more = false;
-        event_done();
-        if (closing_ || wish_ != nullptr || PyErr_Occurred() != nullptr || PyErr_CheckSignals() != 0 || is_too_large()) more = false;
+        more = batch != nullptr;
+        for (std::int64_t from = 0; more && from < batch->length;) {
+            if (!python) released_ = PyEval_SaveThread();
+            do {  // mostly nothing is to be reported, and nobody needs Python's lock before the end of the batch
+                const std::shared_ptr<ArrowArray> piece = piece_of(batch, from);
+                try {
+                    bad = core_.run(schema, piece, options);
+                } catch (const std::exception& error) {
+                    failure = error.what();
+                    more = false;
+                }
+                from += piece->length;
+                options.first_row += piece->length;
+            } while (more && !bad && from < batch->length && ready_.size() < kMostReady && !interrupted());
+            if (!python) PyEval_RestoreThread(std::exchange(released_, nullptr));
+            event_done();
+            if (bad || closing_ || wish_ != nullptr || PyErr_Occurred() != nullptr || PyErr_CheckSignals() != 0 || is_too_large()) more = false;
+        }
     }
     core_.end_stream();
     if (schema.release != nullptr) schema.release(&schema);

@@ -309,6 +309,7 @@ private:
     void set_quiet() { quiet_ = (tabular_ || flat_ != nullptr || inherit_ != nullptr) && !inside_ && !closed_ && deaths_.empty(); }
     std::vector<std::uint8_t> parameter_of_;  // by event: its only one, if that is told apart as usual
     static constexpr std::uint8_t kNoParameter = 0xFF;
+    static constexpr std::size_t kMostReady = 1000;  // reports that wait while a batch goes on: telling many takes seconds
     RecentObjects recent_;
     Quiet emit_unfamiliar(EventId event, PyObject* value);
     Quiet emit_familiar(EventId event, Slot slot) {
