@@ -21,6 +21,8 @@ PAIR = Spec(
     events=(Event("both", ("a", "b")), Event("one", ("a",))),
     properties=(Property("p", "ere", "both one", (Handler("match"),)),),
 )
+EACH = Property("p", "fsm", "s [one -> t] t [one -> s]", (Handler("s"), Handler("t")))
+"""Says something of every event `one`."""
 GOOD = {"event": ["both", "one"], "a": ["x", "x"], "b": ["y", None]}
 
 
@@ -129,3 +131,57 @@ def test_a_released_value_that_comes_back_is_another_value(batch):
             for index, prop, category, theta in recorder.result()
         ]
         assert sorted(found) == sorted(expected), f"seed {seed}\n{rows}\n{case}"
+
+
+@pytest.mark.parametrize("bulk", [True, False])
+def test_reports_are_not_put_off_to_the_end_of_a_long_batch(bulk):
+    """A signal once had to wait until the verdicts of the whole batch were reported."""
+    parameters = ("a",) if bulk else ("a", "b")
+    every = Spec(
+        "Every",
+        tuple(map(Parameter, parameters)),
+        events=(Event("one", parameters),),
+        properties=(EACH,),
+    )
+    count, told = 20_000, []
+
+    def leave(verdict):
+        told.append(verdict.row)
+        if len(told) == 10:
+            raise KeyboardInterrupt
+
+    with Monitor(every, on_verdict=leave) as monitor:
+        columns = {name: [k % 7 for k in range(count)] for name in parameters}
+        with pytest.raises(KeyboardInterrupt):
+            monitor.run(pa.record_batch({"event": ["one"] * count, **columns}))
+    assert 10 <= len(told) < count / 2
+    assert told == list(range(1, len(told) + 1))
+
+
+def test_a_handler_may_change_the_monitor_in_the_midst_of_a_batch():
+    """What the batch had looked up of the monitor no longer holds then."""
+    every = Spec(
+        "Every",
+        (Parameter("a"),),
+        events=(Event("one", ("a",)), Event("two", ("a",))),
+        properties=(EACH,),
+    )
+    count, told = 20_000, []
+    columns = {"event": ["one"] * count, "a": [k % 7 for k in range(count)]}
+
+    def release(verdict):
+        told.append(verdict.binding["a"])
+        number = len(told)  # more may be told while an event of the handler is at work
+        if number % 1500 == 0:
+            monitor.row(RELEASE, {"a": told[-1]})
+            monitor.row("two", {"a": f"new {number}"})
+        if number == 14_000:
+            monitor.close()
+
+    plain = pa.record_batch(columns)
+    for data in (plain, plain.set_column(1, "a", plain.column("a").dictionary_encode())):
+        told.clear()
+        with Monitor(every, on_verdict=release) as monitor:
+            monitor.run(data)
+        assert 14_000 <= len(told) < count
+        assert told == columns["a"][: len(told)]

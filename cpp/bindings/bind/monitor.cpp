@@ -479,39 +479,43 @@ std::shared_ptr<ArrowArray> piece_of(const std::shared_ptr<ArrowArray>& batch, s
 
 }  // namespace
 
+// The rows of a batch; false if no others are to follow.
+bool PyMonitor::run_batch(const ArrowSchema& schema, const std::shared_ptr<ArrowArray>& batch, BatchOptions& options, std::optional<BadRow>& bad, std::string& failure) {
+    const bool python = needs_python();
+    for (std::int64_t from = 0; from < batch->length;) {
+        if (!python) released_ = PyEval_SaveThread();
+        do {  // mostly nothing is to be reported, and nobody needs Python's lock before the end of the batch
+            const std::shared_ptr<ArrowArray> piece = piece_of(batch, from);
+            try {
+                bad = core_.run(schema, piece, options);
+            } catch (const std::exception& error) {
+                failure = error.what();
+            }
+            from += piece->length;
+            options.first_row += piece->length;
+        } while (!bad && failure.empty() && from < batch->length && ready_.size() < kMostReady && !interrupted());
+        if (!python) PyEval_RestoreThread(std::exchange(released_, nullptr));
+        event_done();
+        if (bad || !failure.empty() || closing_ || wish_ != nullptr || PyErr_Occurred() != nullptr || PyErr_CheckSignals() != 0 || is_too_large()) return false;
+    }
+    return true;
+}
+
 std::optional<BadRow> PyMonitor::run(ArrowArrayStream& stream, const std::string& source, BatchOptions options) {
     if (!enter_for_trace()) return {};
     in_batch_ = true;
     if (!source.empty()) options.source = core_.location(source, true);
     if (!deaths_.empty()) bury();
-    const bool python = needs_python();
     std::optional<BadRow> bad;
     std::string failure;
     ArrowSchema schema{};
     bool more = stream.get_schema(&stream, &schema) == 0;
     if (!more) failure = "the data has no schema";
     while (more) {
-        if (!python) released_ = PyEval_SaveThread();
+        PyThreadState* released = needs_python() ? nullptr : PyEval_SaveThread();
         const std::shared_ptr<ArrowArray> batch = next_batch(stream, failure);
-        if (!python) PyEval_RestoreThread(std::exchange(released_, nullptr));
-        more = batch != nullptr;
-        for (std::int64_t from = 0; more && from < batch->length;) {
-            if (!python) released_ = PyEval_SaveThread();
-            do {  // mostly nothing is to be reported, and nobody needs Python's lock before the end of the batch
-                const std::shared_ptr<ArrowArray> piece = piece_of(batch, from);
-                try {
-                    bad = core_.run(schema, piece, options);
-                } catch (const std::exception& error) {
-                    failure = error.what();
-                    more = false;
-                }
-                from += piece->length;
-                options.first_row += piece->length;
-            } while (more && !bad && from < batch->length && ready_.size() < kMostReady && !interrupted());
-            if (!python) PyEval_RestoreThread(std::exchange(released_, nullptr));
-            event_done();
-            if (bad || closing_ || wish_ != nullptr || PyErr_Occurred() != nullptr || PyErr_CheckSignals() != 0 || is_too_large()) more = false;
-        }
+        if (released != nullptr) PyEval_RestoreThread(released);
+        more = batch != nullptr && run_batch(schema, batch, options, bad, failure);
     }
     core_.end_stream();
     if (schema.release != nullptr) schema.release(&schema);

@@ -245,6 +245,7 @@ private:
     Entry enter(Wait wait = Wait::IfAsked);
     void leave();
     bool enter_for_trace();  // not from within the handling of an event
+    bool run_batch(const ArrowSchema& schema, const std::shared_ptr<ArrowArray>& batch, BatchOptions& options, std::optional<BadRow>& bad, std::string& failure);
     void handle(EventId event, PyObject* const* values, Engine& engine, Origin& origin);
     Slot slot_of(Engine& engine, unsigned p, PyObject* value, bool insert);
     PyObject* canonical(unsigned p, PyObject* value);
