@@ -63,6 +63,7 @@ public:
     void recycle(Slot slot) {
         drop_blob(slot);
         pool_.at(slot)[kMeta] = 0;
+        pool_.at(slot)[kSerial] = 0;  // whoever has kept both must not take the slot for that of the value
         pool_.give_back(slot);
     }
 
