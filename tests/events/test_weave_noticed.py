@@ -16,6 +16,7 @@ pytestmark = pytest.mark.interpreter
 
 HERE = Path(__file__).parent / "noticed"
 OBSERVER = HERE / "observer.py"
+PARTS = (OBSERVER, HERE / "surroundings.py")
 WAYS = {
     "rewritten": ["--contracts", "stdlib"],
     "advised": [str(HERE / "advice.mop")],
@@ -27,7 +28,8 @@ def names(decorator: str) -> list[str]:
     """The functions of the observer that have a decorator."""
     return [
         node.name
-        for node in ast.parse(OBSERVER.read_bytes()).body
+        for part in PARTS
+        for node in ast.parse(part.read_bytes()).body
         if isinstance(node, ast.FunctionDef)
         and any(isinstance(each, ast.Name) and each.id == decorator for each in node.decorator_list)
     ]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import builtins
 import contextlib
-import contextvars
 import copy
 import dis
 import functools
@@ -18,7 +17,6 @@ import importlib
 import inspect
 import io
 import linecache
-import logging
 import marshal
 import os
 import pickle
@@ -35,20 +33,9 @@ from pathlib import Path
 import cloudpickle
 import dill
 import joblib
+from registry import DIFFERENT, OBSERVATIONS, different, observation
 
-OBSERVATIONS = {}
-DIFFERENT = {}
-
-
-def observation(function):
-    OBSERVATIONS[function.__name__] = function
-    return function
-
-
-def different(function):
-    DIFFERENT[function.__name__] = function
-    return function
-
+importlib.import_module("surroundings")  # for its observations
 
 # ---- what is looked at ----
 
@@ -186,52 +173,6 @@ def attributes_of_classes():
 @observation
 def surroundings_of_main():
     return __builtins__ is builtins, gc.get_threshold(), sys.flags, sys.path[0] == str(Path(__file__).parent)
-
-
-@observation
-def contexts():
-    logging.getLogger("observed")
-
-    async def inside():
-        logging.getLogger("observed")
-        return list(contextvars.copy_context())
-
-    return list(contextvars.copy_context()), asyncio.run(inside())
-
-
-@different
-def finders_of_modules():
-    return [getattr(each, "__name__", type(each).__name__) for each in sys.meta_path]
-
-
-@different
-def command_line():
-    return sys.orig_argv
-
-
-@different
-def environment():
-    return sorted(os.environ), os.environ.get("PYTHONPATH")
-
-
-@different
-def hooks_of_the_interpreter():
-    return sys.unraisablehook is sys.__unraisablehook__
-
-
-@different
-def loggers():
-    return [name for name in logging.root.manager.loggerDict if "." not in name]
-
-
-@different
-def modules_that_others_use():
-    return "msgspec" in sys.modules
-
-
-@different
-def subclasses():
-    return sorted(each.__name__ for each in Exception.__subclasses__())
 
 
 # ---- code ----
