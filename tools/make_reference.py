@@ -10,6 +10,7 @@ import importlib
 import inspect
 import pkgutil
 import sys
+import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from mopsus.cli.contracts.describe import describe
 from mopsus.contracts import Contract, catalogue
 from mopsus.contracts.catalogue import GROUPS
 
+WIDTH = 120
 PAGES = Path(__file__).resolve().parent.parent / "docs" / "reference"
 LIBRARIES = {"stdlib": "The standard library", "packages": "Packages"}
 CONTRACTS = """
@@ -161,12 +163,17 @@ def contract_page(about: str, contracts: Sequence[Contract]) -> str:
     for contract in contracts:
         told = describe(contract)
         source = f"([documentation]({told.source}), severity {told.severity})"
-        lines += [f"## {contract.name}", "", told.rule, source, ""]
+        lines += [f"## {contract.name}", "", wrapped(told.rule), wrapped(source), ""]
         lines += [f'```mop title="{contract.path.name}"', told.text.rstrip(), "```", ""]
         for lead, path in (("A violation:", contract.violating), ("No violation:", contract.clean)):
             text = path.read_text(encoding="utf-8").rstrip()
             lines += [lead, "", f'```python title="{path.name}"', text, "```", ""]
     return "\n".join(lines)
+
+
+def wrapped(text: str) -> str:
+    """The text in lines that are no wider than those of other pages."""
+    return textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 def main() -> int:

@@ -14,6 +14,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 NATIVE = sorted(path for path in (ROOT / "cpp").rglob("*") if path.suffix in {".cpp", ".hpp", ".h"})
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
 MAX_LINES = 900
+MAX_WIDTH = 120
 MAX_COMPLEXITY = 25
 
 
@@ -146,3 +147,21 @@ def test_imports_keep_their_contracts():
     )
     assert done.returncode == 0, done.stdout
     assert "KEPT" in done.stdout
+
+
+def test_no_line_of_a_page_is_too_wide():
+    """Tables and examples cannot be broken, nor can what has no space in it."""
+    wide = []
+    for page in [*(ROOT / "docs").rglob("*.md"), *PACKAGE.rglob("*.md"), *ROOT.glob("*.md")]:
+        in_example = False
+        for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
+            if line.lstrip().startswith(("```", "~~~")):
+                in_example = not in_example
+            elif (
+                not in_example
+                and not line.lstrip().startswith("|")
+                and " " in line[:MAX_WIDTH].lstrip()
+                and len(line) > MAX_WIDTH
+            ):
+                wide.append(place(page, number))
+    assert wide == []
