@@ -33,7 +33,7 @@ quietly = mkdir -p $(dir $(1)); $(2) > $(1) 2>&1 || { cat $(1); exit 1; }
 # A build must not pick up, or trip over, what the caller's shell happens to export.
 unexport PYTHONPATH PYTHONHOME
 
-.PHONY: help setup demo test test-all fuzz bench studies lint tidy cpp-format docs clean core-test python-test other-pythons
+.PHONY: help setup demo test test-all fuzz bench studies lint tidy docs clean core-test python-test other-pythons
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | while IFS='|' read -r name does; do printf '  make %-10s %s\n' "$$name" "$$does"; done
@@ -78,6 +78,8 @@ studies: $(VENV)/.built ## contracts over the tests of well-known projects, expe
 lint: $(VENV)/.installed ## style, types and import contracts
 	$(call say,lint: ruff)
 	@$(BIN)/ruff check -q . && $(BIN)/ruff format -q --check .
+	$(call say,lint: clang-format)
+	@find cpp -name '*.[ch]pp' -print0 | xargs -0 $(BIN)/clang-format --dry-run -Werror
 	$(call say,lint: mypy --strict)
 	@$(BIN)/mypy --no-error-summary && $(BIN)/mypy --no-error-summary tools/*.py examples/*/*.py && $(BIN)/mypy --no-error-summary bench/*.py
 	@$(BIN)/mypy --no-error-summary studies/*.py studies/decentral/*.py studies/decentral/*/*.py && MYPYPATH=studies/recorder $(BIN)/mypy --no-error-summary --explicit-package-bases studies/recorder/*.py
@@ -87,10 +89,6 @@ lint: $(VENV)/.installed ## style, types and import contracts
 tidy: $(VENV)/.installed ## look for faults with clang-tidy, in the C++ that has changed
 	$(call say,clang-tidy)
 	@$(BIN)/python tools/tidy.py --jobs $(JOBS)
-
-cpp-format: $(VENV)/.installed
-	$(call say,clang-format)
-	@git ls-files -z 'cpp/*.cpp' 'cpp/*.hpp' | xargs -0 $(BIN)/clang-format --dry-run -Werror
 
 core-test: $(VENV)/.installed $(VENV)/.system
 	$(call say,core: C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer)

@@ -1,11 +1,11 @@
 // Steps monitors inside of a debugged program.
 //
-// A hook at the entry of a function comes here with its number and the registers. The machine of every event at that function is stepped; if
-// nobody reacts to the step, the function goes on, after some ten nanoseconds. Otherwise nothing is stepped, and the *gate* is called, an
-// empty function where the debugger has a breakpoint.
+// A hook at the entry of a function comes here with its number and the registers. The machine of every event at that
+// function is stepped; if nobody reacts to the step, the function goes on, after some ten nanoseconds. Otherwise
+// nothing is stepped, and the *gate* is called, an empty function where the debugger has a breakpoint.
 //
-// This runs in the midst of any program, in any thread, at any moment. So it calls nobody, allocates nothing, and keeps away from registers
-// that it would have to save: it is compiled without the libraries and without vector instructions.
+// This runs in the midst of any program, in any thread, at any moment. So it calls nobody, allocates nothing, and keeps
+// away from registers that it would have to save: it is compiled without the libraries and without vector instructions.
 #include "agent.hpp"
 
 #include "system.hpp"
@@ -14,8 +14,9 @@ using namespace mopsus::agent;
 
 Agent mopsus_agent;
 
-const std::uint32_t mopsus_agent_layout[] = {sizeof(Monitor), sizeof(Source), sizeof(Event), sizeof(Site), sizeof(Record), sizeof(Stop),
-                                             offsetof(Log, words), sizeof(Change), sizeof(Journal), sizeof(Agent), sizeof(Instruction)};
+const std::uint32_t mopsus_agent_layout[] = {sizeof(Monitor), sizeof(Source), sizeof(Event),        sizeof(Site),
+                                             sizeof(Record),  sizeof(Stop),   offsetof(Log, words), sizeof(Change),
+                                             sizeof(Journal), sizeof(Agent),  sizeof(Instruction)};
 
 namespace {
 
@@ -25,7 +26,8 @@ constexpr std::uint32_t kDoubt = 1U << 9;             // looks, before it sleeps
 constexpr std::uint32_t kDespair = kDoubt + 200;      // looks, before it gives up
 constexpr std::uint64_t kBetweenChecks = 1U << 16;    // calls
 constexpr std::uint64_t kAhead = 16;                  // records
-constexpr std::uint32_t kMostTries = 16;              // to hand a call over: where signals come faster than it can, the program goes on
+constexpr std::uint32_t kMostTries =
+    16;  // to hand a call over: where signals come faster than it can, the program goes on
 
 // The words of a record.
 constexpr std::uint64_t kEvent = offsetof(Record, event) / 8;
@@ -74,8 +76,9 @@ inline __attribute__((always_inline)) bool load(const Source& source, std::uint6
 
 std::uint64_t hash(std::uint64_t key) { return key * 0x9E3779B97F4A7C15ULL >> 20; }
 
-// Takes all hooks out again: nobody is there who wants to know. What is shared with the debugger is left as it is, for this may be a copy of
-// the process that it has. Many threads may find out at a time: one does it, for two would take the right to write from each other.
+// Takes all hooks out again: nobody is there who wants to know. What is shared with the debugger is left as it is, for
+// this may be a copy of the process that it has. Many threads may find out at a time: one does it, for two would take
+// the right to write from each other.
 void leave() {
     if (__atomic_exchange_n(&mopsus_agent.alive, nullptr, __ATOMIC_ACQ_REL) == nullptr) return;
     for (Site& site : mopsus_agent.sites) {
@@ -92,7 +95,8 @@ bool is_alive() {
     return false;
 }
 
-// A debugger that was killed could not say goodbye. A child that borrows our memory, by `vfork`, has none, and that means nothing.
+// A debugger that was killed could not say goodbye. A child that borrows our memory, by `vfork`, has none, and that
+// means nothing.
 bool is_deserted() { return this_process() == mopsus_agent.process && !is_traced(); }
 
 void count_passed(Event& event) { __atomic_fetch_add(&event.passed, 1, __ATOMIC_RELAXED); }
@@ -110,8 +114,8 @@ std::uint64_t place_of(const Event& event, std::uint64_t key) {
 bool is_unfit(const Source& source, std::uint64_t value) { return source.is_signed == 0 && value >> 63 != 0; }
 
 // The cell after its code, if it has some, with the variables afterwards. Apart: machines without do not pay for it.
-__attribute__((noinline)) std::uint32_t computed(const Event& event, const std::uint64_t* values, std::uint64_t at, std::uint32_t cell,
-                                                 std::uint64_t* variables) {
+__attribute__((noinline)) std::uint32_t computed(const Event& event, const std::uint64_t* values, std::uint64_t at,
+                                                 std::uint32_t cell, std::uint64_t* variables) {
     const Monitor& monitor = *event.monitor;
     const bool begins = event.keyed != 0 && monitor.rows[at] == 0;
     const std::uint64_t* before = begins ? monitor.beginning : monitor.variables + at * monitor.words;
@@ -122,8 +126,8 @@ __attribute__((noinline)) std::uint32_t computed(const Event& event, const std::
     return compute(monitor.code + (cell & kRow), {values, unfit, variables}, kStop);
 }
 
-// The one thread that is in here at a time. A signal may come meanwhile whose handler comes here, too: it has the turn in between, unless the
-// thread was about to change something, and then the thread looks again.
+// The one thread that is in here at a time. A signal may come meanwhile whose handler comes here, too: it has the turn
+// in between, unless the thread was about to change something, and then the thread looks again.
 class Turn {
 public:
     Turn() {
@@ -142,8 +146,10 @@ public:
     ~Turn() {
         if (!mine_) return;
         put(mopsus_agent.stack, nested_ ? outer_ : kHidden);
-        if (nested_) __atomic_fetch_add(&mopsus_agent.log->changes, 1, __ATOMIC_RELAXED);
-        else __atomic_store_n(&mopsus_agent.owner, 0, __ATOMIC_RELEASE);
+        if (nested_)
+            __atomic_fetch_add(&mopsus_agent.log->changes, 1, __ATOMIC_RELAXED);
+        else
+            __atomic_store_n(&mopsus_agent.owner, 0, __ATOMIC_RELEASE);
     }
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
@@ -154,11 +160,15 @@ private:
     void take(std::uint64_t me) {
         for (std::uint32_t looks = 0; looks < kDespair; ++looks) {
             std::uint64_t nobody = 0;
-            mine_ = __atomic_compare_exchange_n(&mopsus_agent.owner, &nobody, me, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+            mine_ = __atomic_compare_exchange_n(&mopsus_agent.owner, &nobody, me, false, __ATOMIC_ACQUIRE,
+                                                __ATOMIC_RELAXED);
             if (mine_) return;
-            if (looks > kDoubt) sleep_a_millisecond();
-            else if (looks > kPatience) system_call(kYield);
-            else asm volatile("pause");
+            if (looks > kDoubt)
+                sleep_a_millisecond();
+            else if (looks > kPatience)
+                system_call(kYield);
+            else
+                asm volatile("pause");
         }
     }
 
@@ -167,9 +177,10 @@ private:
     std::uint64_t outer_ = kHidden;  // where on the stack the thread was in here before the signal
 };
 
-// An instance goes to another row by this event, whose record has the values already: that is the journal's next change.
-void note(const Event& event, std::uint64_t caller, std::uint64_t* record, std::uint64_t at, std::uint64_t key, std::uint64_t used,
-          std::uint32_t row) {
+// An instance goes to another row by this event, whose record has the values already: that is the journal's next
+// change.
+void note(const Event& event, std::uint64_t caller, std::uint64_t* record, std::uint64_t at, std::uint64_t key,
+          std::uint64_t used, std::uint32_t row) {
     const std::uint64_t width = mopsus_agent.log->width;
     for (std::uint64_t word = kValues + event.values; word < width; ++word) record[word] = 0;
     record[kEvent] = event.number;
@@ -185,8 +196,8 @@ void note(const Event& event, std::uint64_t caller, std::uint64_t* record, std::
     change.keyed = event.keyed;
 }
 
-// A call with one event, as most are, that needs no code and no memory but a register: what a `Happening` does, at half the cost. False: it
-// takes a closer look, and nothing has happened yet.
+// A call with one event, as most are, that needs no code and no memory but a register: what a `Happening` does, at half
+// the cost. False: it takes a closer look, and nothing has happened yet.
 class Glance {
 public:
     Glance(Site& site, const std::uint64_t* arguments) : site_(site), event_(*site.first), monitor_(*event_.monitor) {
@@ -203,7 +214,9 @@ public:
         cell_ = monitor_.cells[row_ + event_.letter];
     }
 
-    bool take_place(std::uint64_t caller) { return cell_ == (cell_ & (kRow | kKeep)) && ((cell_ & kKeep) != 0 ? is_noted(caller) : passes()); }
+    bool take_place(std::uint64_t caller) {
+        return cell_ == (cell_ & (kRow | kKeep)) && ((cell_ & kKeep) != 0 ? is_noted(caller) : passes());
+    }
 
 private:
     // It changes nothing. That is told from what nobody changes but as a whole: no turn is needed.
@@ -254,11 +267,16 @@ class Happening {
 public:
     // `frame` is where the stack pointer will be when the function has returned.
     Happening(std::uint64_t number, Looks what, std::uint64_t caller, std::uint64_t frame)
-        : number_(number), site_(mopsus_agent.sites[number]), what_(what), first_(site_.first + (what == kReturns ? site_.events : 0)),
-          count_(what == kReturns ? site_.returns : site_.events), caller_(caller), frame_(frame) {}
+        : number_(number),
+          site_(mopsus_agent.sites[number]),
+          what_(what),
+          first_(site_.first + (what == kReturns ? site_.events : 0)),
+          count_(what == kReturns ? site_.returns : site_.events),
+          caller_(caller),
+          frame_(frame) {}
 
-    // `read` gives the values of an event, and which of them it cannot read. Without a debugger in between, unless somebody reacts. False:
-    // nothing is stepped, and the debugger will do so if the call begins again.
+    // `read` gives the values of an event, and which of them it cannot read. Without a debugger in between, unless
+    // somebody reacts. False: nothing is stepped, and the debugger will do so if the call begins again.
     template <typename Read>
     __attribute__((noinline)) bool take_place(Read read) {
         const Turn turn;
@@ -275,8 +293,8 @@ public:
             }
             const std::uint32_t before = get(site_.placed);
             if (!hand_over(read, !turn.mine()) || what_ == kReturns) return true;
-            // The debugger sees the call when it begins again without a hook. If a signal came first, its handler may have done something
-            // after which the hook was put back.
+            // The debugger sees the call when it begins again without a hook. If a signal came first, its handler may
+            // have done something after which the hook was put back.
             const std::uint32_t now = get(site_.placed);
             if (now == 0) return false;
             if (now == before || ++tries == kMostTries) return true;
@@ -314,7 +332,8 @@ private:
         const Event& event = first_[k];
         Monitor& monitor = *event.monitor;
         const std::uint64_t key = event.keyed != 0 ? record[kValues] : 0;
-        if (event.keyed != 0 && is_unfit(event.sources[0], key)) return false;  // it would be taken for a negative number
+        if (event.keyed != 0 && is_unfit(event.sources[0], key))
+            return false;  // it would be taken for a negative number
         const std::uint64_t at = place_of(event, key);
         const std::uint32_t row = monitor.rows[at];
         std::uint32_t cell = monitor.cells[row + event.letter];
@@ -344,7 +363,8 @@ private:
     __attribute__((noinline)) bool hand_over(Read& read, bool stuck) const {
         Stop stop{};
         stop.stuck = stuck;
-        for (std::uint32_t k = 0; k < count_; ++k) stop.unreadable |= std::uint64_t{read(first_[k], stop.values[k])} << k * kMostValues;
+        for (std::uint32_t k = 0; k < count_; ++k)
+            stop.unreadable |= std::uint64_t{read(first_[k], stop.values[k])} << k * kMostValues;
         return call_gate(Handle, stop);
     }
 
@@ -379,11 +399,13 @@ private:
     std::uint64_t frame_;
 };
 
-inline __attribute__((always_inline)) std::uint32_t read_entry(const Event& event, const std::uint64_t* arguments, std::uint64_t* values) {
+inline __attribute__((always_inline)) std::uint32_t read_entry(const Event& event, const std::uint64_t* arguments,
+                                                               std::uint64_t* values) {
     std::uint32_t unreadable = 0;
     for (std::uint32_t k = 0; k < event.values; ++k) {
         const Source& source = event.sources[k];
-        if (!load(source, source.base == Source::Argument ? arguments[source.index] : source.address, values[k])) unreadable |= 1U << k;
+        if (!load(source, source.base == Source::Argument ? arguments[source.index] : source.address, values[k]))
+            unreadable |= 1U << k;
     }
     return unreadable;
 }
@@ -398,7 +420,8 @@ void keep(const Site& site, Call& call) {
         for (std::uint32_t value = 0; value < site.first[k].values; ++value) {
             const Source& source = site.first[k].sources[value];
             if (!is_kept(source)) continue;
-            if (!load(source, source.base == Source::Argument ? call.arguments[source.index] : source.address, call.kept[place]))
+            if (!load(source, source.base == Source::Argument ? call.arguments[source.index] : source.address,
+                      call.kept[place]))
                 call.unreadable |= std::uint64_t{1} << place;
             ++place;
         }
@@ -412,26 +435,32 @@ std::uint32_t read_return(const Event& event, const Call& call, std::uint32_t& p
         if (is_kept(source)) {
             if ((call.unreadable >> place & 1) != 0) unreadable |= 1U << k;
             values[k] = call.kept[place++];
-        } else if (!load(source, source.base == Source::Result ? call.results[0] : call.arguments[source.index], values[k])) {
+        } else if (!load(source, source.base == Source::Result ? call.results[0] : call.arguments[source.index],
+                         values[k])) {
             unreadable |= 1U << k;
         }
     }
     return unreadable;
 }
 
-// Where the function goes on. A call that was seen here must not come to where a debugger would see it again. One that was not begins again,
-// and comes there, or here once more if the hook was put back meanwhile; without a debugger there is nobody to see it.
-std::uint64_t going_on(const Site& site, bool seen) { return seen || get(mopsus_agent.alive) == nullptr ? site.copy : site.entry; }
+// Where the function goes on. A call that was seen here must not come to where a debugger would see it again. One that
+// was not begins again, and comes there, or here once more if the hook was put back meanwhile; without a debugger there
+// is nobody to see it.
+std::uint64_t going_on(const Site& site, bool seen) {
+    return seen || get(mopsus_agent.alive) == nullptr ? site.copy : site.entry;
+}
 
 bool looks_at(const Site& site, Looks what) { return is_alive() && (get(site.looks) & what) != 0; }
 
 }  // namespace
 
 // By the number of its turn, a debugger sees from the registers alone that a thread has come here once more.
-__attribute__((noinline)) void mopsus_agent_gate(const Stop* stop, std::uint64_t turn) { asm volatile("" : : "D"(stop), "S"(turn)); }
+__attribute__((noinline)) void mopsus_agent_gate(const Stop* stop, std::uint64_t turn) {
+    asm volatile("" : : "D"(stop), "S"(turn));
+}
 
-// All at once, for whoever does not stop the program in the midst of it. A debugger that does so completes it, and lets this return at once.
-// False: it has changed something since, and everything must be looked at again.
+// All at once, for whoever does not stop the program in the midst of it. A debugger that does so completes it, and lets
+// this return at once. False: it has changed something since, and everything must be looked at again.
 __attribute__((noinline)) bool mopsus_agent_commit() {
     Log& log = *mopsus_agent.log;
     const Journal& journal = mopsus_agent.journal;
@@ -445,7 +474,8 @@ __attribute__((noinline)) bool mopsus_agent_commit() {
             change.monitor->noted = 1;
             put(change.monitor->rows[change.at], change.row);
             const std::uint64_t words = change.monitor->words;
-            for (std::uint64_t word = 0; word < words; ++word) put(change.monitor->variables[change.at * words + word], change.variables[word]);
+            for (std::uint64_t word = 0; word < words; ++word)
+                put(change.monitor->variables[change.at * words + word], change.variables[word]);
         }
         log.used = journal.used + journal.count;
     }
@@ -459,7 +489,8 @@ std::uint64_t mopsus_agent_share(const char* file, std::uint64_t length) { retur
 // Memory for code, at this address or not at all.
 std::uint64_t mopsus_agent_code(std::uint64_t address, std::uint64_t length) { return map_code(address, length); }
 
-// To be called first, and again by a debugger that has just come to a copy of the process. False if the kernel cannot tell copies apart.
+// To be called first, and again by a debugger that has just come to a copy of the process. False if the kernel cannot
+// tell copies apart.
 std::uint64_t mopsus_agent_begin() {
     leave();
     auto* alive = reinterpret_cast<std::uint64_t*>(map_unless_copied());
@@ -474,15 +505,20 @@ std::uint64_t mopsus_agent_begin() {
 
 std::uint64_t mopsus_agent_entered(Registers* registers) {
     Site& site = mopsus_agent.sites[registers->site];
-    const auto read = [&](const Event& event, std::uint64_t* values) { return read_entry(event, registers->arguments, values); };
-    const bool seen = looks_at(site, kEntries) && (Glance(site, registers->arguments).take_place(registers->caller) ||
-                                                   Happening(registers->site, kEntries, registers->caller, word(registers + 1)).take_place(read));
+    const auto read = [&](const Event& event, std::uint64_t* values) {
+        return read_entry(event, registers->arguments, values);
+    };
+    const bool seen = looks_at(site, kEntries) &&
+                      (Glance(site, registers->arguments).take_place(registers->caller) ||
+                       Happening(registers->site, kEntries, registers->caller, word(registers + 1)).take_place(read));
     return going_on(site, seen);
 }
 
 std::uint64_t mopsus_agent_called(Call* call) {
     Site& site = mopsus_agent.sites[call->site];
-    const auto read = [&](const Event& event, std::uint64_t* values) { return read_entry(event, call->arguments, values); };
+    const auto read = [&](const Event& event, std::uint64_t* values) {
+        return read_entry(event, call->arguments, values);
+    };
     bool seen = false;
     call->generation = 0;
     if (looks_at(site, kEntries)) {
@@ -498,8 +534,9 @@ void mopsus_agent_returned(Call* call) {
     const Site& site = mopsus_agent.sites[call->site];
     if (!looks_at(site, kReturns) || call->generation != site.generation) return;
     std::uint32_t place = 0;
-    Happening(call->site, kReturns, call->caller, word(call + 1)).take_place([&](const Event& event, std::uint64_t* values) {
-        if (&event == site.first + site.events) place = 0;  // it may be read again
-        return read_return(event, *call, place, values);
-    });
+    Happening(call->site, kReturns, call->caller, word(call + 1))
+        .take_place([&](const Event& event, std::uint64_t* values) {
+            if (&event == site.first + site.events) place = 0;  // it may be read again
+            return read_return(event, *call, place, values);
+        });
 }

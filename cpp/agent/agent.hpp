@@ -1,5 +1,6 @@
-// What a debugger and the agent in a program tell each other: plain memory, written by the one while the program stands and read by the
-// other while it runs. `mopsus/interactive/gdb/agent/layout.py` has the same layout in Python; `mopsus_agent_layout` lets it see whether.
+// What a debugger and the agent in a program tell each other: plain memory, written by the one while the program stands
+// and read by the other while it runs. `mopsus/interactive/gdb/agent/layout.py` has the same layout in Python;
+// `mopsus_agent_layout` lets it see whether.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +11,15 @@ namespace mopsus::agent {
 
 constexpr std::uint32_t kMostValues = 4;
 constexpr std::uint32_t kMostKept = 8;
-constexpr std::uint32_t kMostEvents = 4;  // of a function, when it is entered or when it returns; no two of the same monitor
+constexpr std::uint32_t kMostEvents =
+    4;  // of a function, when it is entered or when it returns; no two of the same monitor
 constexpr std::uint32_t kSites = 256;
 
-// A cell of a table: the row that follows, and whether the debugger wants to hear of the step. If not at all, the row stays the same.
-constexpr std::uint32_t kStop = 1U << 31;  // now, before the program does anything else
-constexpr std::uint32_t kKeep = 1U << 30;  // some time: it is kept in the log
-constexpr std::uint32_t kCode = 1U << 29;  // the rest is no row: code begins there that gives the cell
+// A cell of a table: the row that follows, and whether the debugger wants to hear of the step. If not at all, the row
+// stays the same.
+constexpr std::uint32_t kStop = 1U << 31;        // now, before the program does anything else
+constexpr std::uint32_t kKeep = 1U << 30;        // some time: it is kept in the log
+constexpr std::uint32_t kCode = 1U << 29;        // the rest is no row: code begins there that gives the cell
 constexpr std::uint32_t kOnlyBegins = 1U << 28;  // an instance begins, and makes no step
 constexpr std::uint32_t kRow = kOnlyBegins - 1;
 
@@ -24,12 +27,13 @@ constexpr std::uint32_t kRow = kOnlyBegins - 1;
 struct Monitor {
     const std::uint32_t* cells;  // [row + letter]
     std::uint64_t* keys;
-    std::uint32_t* rows;  // by place in `keys`; 0: the place is free, except for the only instance of a machine without values
-    std::uint64_t mask;   // places, a power of two, minus 1
+    std::uint32_t*
+        rows;  // by place in `keys`; 0: the place is free, except for the only instance of a machine without values
+    std::uint64_t mask;  // places, a power of two, minus 1
     std::uint64_t used;
     std::uint64_t noted;  // not 0: there are records of it in the log
     const Instruction* code;
-    std::uint64_t words;             // of variables that an instance has, by place in `variables`
+    std::uint64_t words;  // of variables that an instance has, by place in `variables`
     std::uint64_t* variables;
     const std::uint64_t* beginning;  // those of an instance that begins
 };
@@ -56,7 +60,8 @@ struct Event {
     Source sources[kMostValues];
 };
 
-// What the agent looks at. While the debugger handles a call itself, the hook is out, but calls that it made are still to return.
+// What the agent looks at. While the debugger handles a call itself, the hook is out, but calls that it made are still
+// to return.
 enum Looks : std::uint32_t { kEntries = 1, kReturns = 2 };
 
 // A function with a hook. This is memory of the process alone: a copy of it must be able to take its own hooks out.
@@ -99,7 +104,8 @@ struct Stop {
 struct Log {
     std::uint64_t used;
     std::uint64_t capacity;
-    std::uint64_t changes;     // to this or to a table, by the debugger or a handler of a signal: whoever has looked must look again
+    std::uint64_t
+        changes;  // to this or to a table, by the debugger or a handler of a signal: whoever has looked must look again
     std::uint64_t committing;  // a change is half made: `Journal` has the whole of it
     std::uint64_t width;       // of a record, in words: no event has more values
     std::uint64_t words[1];    // records, as many as there is room for
@@ -116,8 +122,8 @@ struct Change {
     std::uint64_t variables[kMostWords];
 };
 
-// Everything that one call changes, of the thread that has the turn. The debugger can stop the program in the midst of that; then it does the
-// rest.
+// Everything that one call changes, of the thread that has the turn. The debugger can stop the program in the midst of
+// that; then it does the rest.
 struct Journal {
     std::uint64_t seen;  // `Log::changes` when all this was found out
     std::uint64_t used;  // `Log::used` before

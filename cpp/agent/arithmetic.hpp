@@ -1,8 +1,8 @@
 // What guards and blocks of a property compute, as far as it is about integers: a small machine with a stack of words.
 //
-// `mopsus/interactive/arithmetic.py` makes the code. Jumps go forward only, so it always ends, and it never needs more of the stack than
-// there is. Python's integers have no largest one: where a word is too small, or a variable has no value that fits into one, the code is
-// given up, and Python decides.
+// `mopsus/interactive/arithmetic.py` makes the code. Jumps go forward only, so it always ends, and it never needs more
+// of the stack than there is. Python's integers have no largest one: where a word is too small, or a variable has no
+// value that fits into one, the code is given up, and Python decides.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,8 @@
 namespace mopsus::agent {
 
 constexpr std::uint32_t kMostVariables = 8;
-constexpr std::uint32_t kMostWords = kMostVariables + 1;  // of an instance: bits that say which variables have a value here, and the values
+constexpr std::uint32_t kMostWords =
+    kMostVariables + 1;  // of an instance: bits that say which variables have a value here, and the values
 constexpr std::uint32_t kDeepest = 16;
 
 enum class Operation : std::int64_t {
@@ -65,9 +66,12 @@ inline bool combine(Operation operation, std::int64_t left, std::int64_t right, 
     }
 }
 
-constexpr bool is_comparison(Operation operation) { return operation >= Operation::Less && operation <= Operation::Different; }
+constexpr bool is_comparison(Operation operation) {
+    return operation >= Operation::Less && operation <= Operation::Different;
+}
 
-// Nobody asks which words are truth values, and which variables are about to be assigned. Words are told by their place in the stack.
+// Nobody asks which words are truth values, and which variables are about to be assigned. Words are told by their place
+// in the stack.
 struct Untagged {
     void push(std::int64_t /*place*/, bool /*truth*/) {}
     void push_value(std::int64_t /*place*/, std::int64_t /*value*/) {}
@@ -112,8 +116,10 @@ std::uint32_t compute(const Instruction* at, const Sight& sight, std::uint32_t o
                 break;
             case Operation::JumpIfFalseOrDrop:
             case Operation::JumpIfTrueOrDrop:
-                if ((top[-1] != 0) == (operation == Operation::JumpIfTrueOrDrop)) at += operand;
-                else --top;
+                if ((top[-1] != 0) == (operation == Operation::JumpIfTrueOrDrop))
+                    at += operand;
+                else
+                    --top;
                 break;
             case Operation::Not:
                 top[-1] = top[-1] == 0;

@@ -63,7 +63,8 @@ std::uint64_t map_file(const char* file, std::uint64_t length) {
 
 std::uint64_t map_code(std::uint64_t address, std::uint64_t length) {
     constexpr std::uint64_t kFixedNoReplace = 0x100000;
-    const std::uint64_t got = system_call(kMap, address, length, kReadable | kExecutable, kPrivate | kFixedNoReplace, kNoFile);
+    const std::uint64_t got =
+        system_call(kMap, address, length, kReadable | kExecutable, kPrivate | kFixedNoReplace, kNoFile);
     if (got == address) return got;
     if (!failed(got)) system_call(kUnmap, got, length);  // an old kernel takes the address for a wish
     return 0;

@@ -1,4 +1,5 @@
-// Arrow batches whose buffers are as long as they should be, and whose types, nulls and codes of dictionaries are anything.
+// Arrow batches whose buffers are as long as they should be, and whose types, nulls and codes of dictionaries are
+// anything.
 #include <deque>
 
 #include "mopsus/engine/monitor.hpp"
@@ -55,7 +56,8 @@ private:
         return memory(std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(Number)));
     }
 
-    void fill(ArrowSchema& schema, ArrowArray& array, std::int64_t rows, Bytes& bytes, const std::vector<std::string>& texts, bool may_number) {
+    void fill(ArrowSchema& schema, ArrowArray& array, std::int64_t rows, Bytes& bytes,
+              const std::vector<std::string>& texts, bool may_number) {
         const std::uint8_t kind = bytes.byte();
         const std::int64_t offset = bytes.below(3);
         const auto count = static_cast<std::size_t>(rows + offset);
@@ -71,21 +73,46 @@ private:
         }
         const auto drawn = [&](auto number) {
             std::vector<decltype(number)> values;
-            for (std::size_t k = 0; k < count; ++k) values.push_back(static_cast<decltype(number)>(bytes.byte() % 8 == 0 ? bytes.word() : bytes.below(5)));
+            for (std::size_t k = 0; k < count; ++k)
+                values.push_back(static_cast<decltype(number)>(bytes.byte() % 8 == 0 ? bytes.word() : bytes.below(5)));
             return numbers(values);
         };
         schema.format = "l";
         const bool codes = may_number && (kind & 0x40U) != 0;
         switch (codes ? kind % 4 : kind % 13) {
-            case 0: schema.format = codes ? "c" : "n"; if (codes) buffers.push_back(drawn(std::int8_t{})); break;
-            case 1: schema.format = "i"; buffers.push_back(drawn(std::int32_t{})); break;
-            case 2: schema.format = codes ? "S" : "L"; buffers.push_back(codes ? drawn(std::uint16_t{}) : drawn(std::uint64_t{})); break;
+            case 0:
+                schema.format = codes ? "c" : "n";
+                if (codes) buffers.push_back(drawn(std::int8_t{}));
+                break;
+            case 1:
+                schema.format = "i";
+                buffers.push_back(drawn(std::int32_t{}));
+                break;
+            case 2:
+                schema.format = codes ? "S" : "L";
+                buffers.push_back(codes ? drawn(std::uint16_t{}) : drawn(std::uint64_t{}));
+                break;
             case 3: buffers.push_back(drawn(std::int64_t{})); break;
-            case 4: schema.format = "g"; buffers.push_back(drawn(double{})); break;
-            case 5: schema.format = "b"; buffers.push_back(drawn(std::uint8_t{})); break;
-            case 6: schema.format = "tsu:"; buffers.push_back(drawn(std::int64_t{})); break;
-            case 7: schema.format = "w:3"; buffers.push_back(memory(std::string(3 * count, static_cast<char>(bytes.byte())))); break;
-            case 8: schema.format = "+l"; buffers.push_back(drawn(std::int32_t{})); break;
+            case 4:
+                schema.format = "g";
+                buffers.push_back(drawn(double{}));
+                break;
+            case 5:
+                schema.format = "b";
+                buffers.push_back(drawn(std::uint8_t{}));
+                break;
+            case 6:
+                schema.format = "tsu:";
+                buffers.push_back(drawn(std::int64_t{}));
+                break;
+            case 7:
+                schema.format = "w:3";
+                buffers.push_back(memory(std::string(3 * count, static_cast<char>(bytes.byte()))));
+                break;
+            case 8:
+                schema.format = "+l";
+                buffers.push_back(drawn(std::int32_t{}));
+                break;
             default: {
                 const bool large = kind % 13 == 9;
                 std::vector<std::int32_t> ends{0};
@@ -146,9 +173,8 @@ FUZZ_TARGET(batch) {
     }
     std::size_t seen = monitor.bytes();
     monitor.each_engine([&](Engine& engine) {
-        engine.each_instance([&](const std::vector<Value>& values, const std::vector<Engine::Standing>&, const Engine::Recall& recall) {
-            seen += values.size() + recall().size();
-        });
+        engine.each_instance([&](const std::vector<Value>& values, const std::vector<Engine::Standing>&,
+                                 const Engine::Recall& recall) { seen += values.size() + recall().size(); });
     });
     EXPECT(seen < std::size_t{1} << 32U);
 }

@@ -26,14 +26,16 @@ FUZZ_TARGET(csv) {
     const auto seen = infer_csv(text, width, all);
     EXPECT(!seen || seen->size() == width);
     for (std::size_t k = 0; seen && k < fields.size(); ++k)
-        if (const auto& type = (*seen)[positions[k]]; type && (data[0] & 0x80U) != 0 && !fields[k].dictionary) fields[k].type = *type;
+        if (const auto& type = (*seen)[positions[k]]; type && (data[0] & 0x80U) != 0 && !fields[k].dictionary)
+            fields[k].type = *type;
     bool plain = true;
-    const RowsRead found = read_csv(text, width, fields, positions, [&](std::size_t at, std::int64_t, std::vector<Cell>&, std::size_t& end) {
-        plain = false;
-        EXPECT(at < text.size());
-        end = fuzz::next_line(text, at);
-        return false;
-    });
+    const RowsRead found = read_csv(text, width, fields, positions,
+                                    [&](std::size_t at, std::int64_t, std::vector<Cell>&, std::size_t& end) {
+                                        plain = false;
+                                        EXPECT(at < text.size());
+                                        end = fuzz::next_line(text, at);
+                                        return false;
+                                    });
     EXPECT(seen.has_value() || !plain);
     EXPECT(found.columns->columns.size() >= fields.size());
     EXPECT(!plain || found.columns->rows == found.count);

@@ -30,11 +30,14 @@ std::shared_ptr<const Automaton> automaton_of(Input_& bytes) {
     for (std::size_t state = 0; state < states; ++state)
         roots.push_back(verdicts[state] == Truth::Unknown ? diagram(diagram, 0) : ~static_cast<Diagram>(state));
     std::vector<std::string> names;
-    for (std::size_t input = 0; input < inputs; ++input) names.push_back(std::string(1, static_cast<char>('a' + input)));
+    for (std::size_t input = 0; input < inputs; ++input)
+        names.push_back(std::string(1, static_cast<char>('a' + input)));
     return std::make_shared<Automaton>(names, verdicts, nodes, roots);
 }
 
-std::span<const std::uint8_t> span_of(const std::string& text) { return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}; }
+std::span<const std::uint8_t> span_of(const std::string& text) {
+    return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
 
 // The bytes with the sum that they need to be looked at, and maybe with the fingerprint of the automaton.
 std::string signed_bytes(std::string bytes) {
@@ -88,8 +91,7 @@ template <class Work>
 void allowed_to_refuse(Work&& work) {
     try {
         work();
-    } catch (const Error&) {
-    }
+    } catch (const Error&) {}
 }
 
 FUZZ_TARGET(decentral) {
@@ -98,7 +100,8 @@ FUZZ_TARGET(decentral) {
     const std::uint8_t options = bytes.byte();
     std::vector<Letter> letters;
     while (!bytes.empty() && letters.size() < 8)
-        if (auto content = content_of(automaton, bytes)) letters.push_back({static_cast<Address>(bytes.below(3)), std::move(*content)});
+        if (auto content = content_of(automaton, bytes))
+            letters.push_back({static_cast<Address>(bytes.below(3)), std::move(*content)});
 
     Ehe joined(automaton);
     Memory memory;
@@ -122,7 +125,8 @@ FUZZ_TARGET(decentral) {
     settings.stutters = (options & 8U) == 0;
     Node node(automaton, settings);
     Orchestrator orchestrator(automaton);
-    Migrant migrant(automaton, {std::vector<Address>(automaton->inputs().size(), 0), 3, 0, Migrant::Way::RoundRobin, 2}, true);
+    Migrant migrant(automaton, {std::vector<Address>(automaton->inputs().size(), 0), 3, 0, Migrant::Way::RoundRobin, 2},
+                    true);
     const std::array<Monitor*, 3> monitors{&node, &orchestrator, &migrant};
     for (Monitor* monitor : monitors)
         for (Time time = 1; time <= 4; ++time) {

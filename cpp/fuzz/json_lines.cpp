@@ -1,4 +1,5 @@
-// Blocks of JSON lines: a line means by itself what it means among others, and what is read can be lent as Arrow data and read back.
+// Blocks of JSON lines: a line means by itself what it means among others, and what is read can be lent as Arrow data
+// and read back.
 #include "mopsus/trace/json_lines.hpp"
 
 #include <algorithm>
@@ -17,7 +18,9 @@ bool is_blank(std::string_view line) {
     return std::all_of(line.begin(), line.end(), [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); });
 }
 
-bool same(const Cell& one, const Cell& other) { return one.null == other.null && one.word == other.word && one.text == other.text; }
+bool same(const Cell& one, const Cell& other) {
+    return one.null == other.null && one.word == other.word && one.text == other.text;
+}
 
 FUZZ_TARGET(json_lines) {
     fuzz::Bytes bytes(data, size);
@@ -34,11 +37,12 @@ FUZZ_TARGET(json_lines) {
     for (std::size_t k = 0; inferred && k < fields.size(); ++k)
         if (seen[k] && !fields[k].dictionary) fields[k].type = *seen[k];
 
-    const RowsRead found = read_json_lines(text, fields, [&](std::size_t at, std::int64_t, std::vector<Cell>&, std::size_t& end) {
-        EXPECT(at < text.size() && (at == 0 || text[at - 1] == '\n'));
-        end = fuzz::next_line(text, at);
-        return false;
-    });
+    const RowsRead found =
+        read_json_lines(text, fields, [&](std::size_t at, std::int64_t, std::vector<Cell>&, std::size_t& end) {
+            EXPECT(at < text.size() && (at == 0 || text[at - 1] == '\n'));
+            end = fuzz::next_line(text, at);
+            return false;
+        });
     fuzz::look(found);
 
     std::int64_t count = 0;
@@ -47,14 +51,16 @@ FUZZ_TARGET(json_lines) {
         const std::string line = text.substr(at, fuzz::next_line(text, at) - at);
         if (is_blank(line)) continue;
         ++count;
-        const RowsRead alone = read_json_lines(line, fields, [&](std::size_t, std::int64_t, std::vector<Cell>&, std::size_t& end) {
-            end = line.size();
-            return false;
-        });
+        const RowsRead alone =
+            read_json_lines(line, fields, [&](std::size_t, std::int64_t, std::vector<Cell>&, std::size_t& end) {
+                end = line.size();
+                return false;
+            });
         EXPECT(alone.count == 1);
         if (alone.columns->rows == 0) continue;
         EXPECT(found.columns->number(static_cast<std::int64_t>(good)) == count);
-        for (std::size_t k = 0; k < fields.size(); ++k) EXPECT(same(alone.columns->columns[k].cell(0), found.columns->columns[k].cell(good)));
+        for (std::size_t k = 0; k < fields.size(); ++k)
+            EXPECT(same(alone.columns->columns[k].cell(0), found.columns->columns[k].cell(good)));
         ++good;
     }
     EXPECT(count == found.count && static_cast<std::int64_t>(good) == found.columns->rows);

@@ -35,7 +35,9 @@ std::string written(const LogEvent& event) {
     const bool begins = event.kind == Happening::Fork || event.kind == Happening::Init;
     std::string text = names[static_cast<int>(event.kind)];
     text += "(" + to_text(event.subject);
-    if (begins) text += "," + to_text(event.other) + ",{" + to_text(event.module) + "," + to_text(event.function) + "," + to_text(event.arguments) + "}";
+    if (begins)
+        text += "," + to_text(event.other) + ",{" + to_text(event.module) + "," + to_text(event.function) + "," +
+                to_text(event.arguments) + "}";
     if (event.kind == Happening::Send) text += "," + to_text(event.other);
     if (!begins) text += "," + to_text(event.data);
     text += ")";

@@ -46,7 +46,8 @@ FUZZ_TARGET(ring) {
         RingWriter writer(path, {1U << 16U, grow ? WhenFull::Grow : WhenFull::Drop}, grow ? spill : "");
         const auto write = [&] {
             for (std::size_t frames = bytes.below(12); frames > 0; --frames) {
-                const std::vector<std::byte> frame(bytes.below(8) == 0 ? 30000 : bytes.below(200), static_cast<std::byte>(bytes.byte()));
+                const std::vector<std::byte> frame(bytes.below(8) == 0 ? 30000 : bytes.below(200),
+                                                   static_cast<std::byte>(bytes.byte()));
                 writer.put(frame);
             }
         };
@@ -70,8 +71,7 @@ FUZZ_TARGET(ring) {
             read(early);
             RingReader late(path, grow ? spill : "");
             read(late);
-        } catch (const SharedError&) {
-        }
+        } catch (const SharedError&) {}
     }
     ::unlink(path.c_str());
     ::unlink(spill.c_str());

@@ -16,8 +16,12 @@ using mopsus::fuzz::Bytes;
 // Its words are numbers; each is given back once.
 class Words final : public Listener {
 public:
-    void report(Report&& report) override { seen_ += report.values.size() + report.witness.size() + report.explanation.size(); }
-    bool admit(EventId, InstanceRef, std::uint64_t, const std::vector<Value>&, Origin&) override { return ++asked_ % 4 != 0; }
+    void report(Report&& report) override {
+        seen_ += report.values.size() + report.witness.size() + report.explanation.size();
+    }
+    bool admit(EventId, InstanceRef, std::uint64_t, const std::vector<Value>&, Origin&) override {
+        return ++asked_ % 4 != 0;
+    }
     std::uint64_t fork(std::uint64_t parent) override {
         EXPECT(parent == 0 || live_.contains(parent));
         live_.insert(++last_);
@@ -51,7 +55,8 @@ public:
         stamp_.row = row;
         stamp_.location = location;
         stamp_.time_kind = static_cast<Stamp::Time>(kind % 3);
-        stamp_.time = stamp_.time_kind == Stamp::Time::Float ? std::bit_cast<std::uint64_t>(static_cast<double>(time) / 2) : time;
+        stamp_.time =
+            stamp_.time_kind == Stamp::Time::Float ? std::bit_cast<std::uint64_t>(static_cast<double>(time) / 2) : time;
     }
     Stamp stamp() override { return stamp_; }
     EventData data() override { return {&value_, 1, &arena_}; }
@@ -113,7 +118,8 @@ void look(Monitor& monitor) {
     std::size_t instances = 0;
     std::size_t seen = monitor.bytes();
     monitor.each_engine([&](Engine& engine) {
-        engine.each_instance([&](const std::vector<Value>& values, const std::vector<Engine::Standing>& standings, const Engine::Recall& recall) {
+        engine.each_instance([&](const std::vector<Value>& values, const std::vector<Engine::Standing>& standings,
+                                 const Engine::Recall& recall) {
             ++instances;
             seen += values.size() + standings.size() + recall().size();
         });
@@ -129,7 +135,8 @@ Item any_item(Bytes& bytes) {
     if (kind < 200) return static_cast<std::int64_t>(bytes.word(1 + kind % 8));
     if (kind < 220) return -static_cast<std::int64_t>(bytes.byte());
     if (kind < 240) return std::string(bytes.text(kind % 12));
-    constexpr std::string_view kTexts[] = {"word", "x", "", "0", "-7", "C1:1", "J4:C1:1", "0x8000000000000000", "<0.1.2>", "Pair"};
+    constexpr std::string_view kTexts[] = {"word",    "x",   "", "0", "-7", "C1:1", "J4:C1:1", "0x8000000000000000",
+                                           "<0.1.2>", "Pair"};
     return std::string(kTexts[bytes.below(std::size(kTexts))]);
 }
 
@@ -142,16 +149,21 @@ void damage(std::vector<Item>& items, Bytes& bytes, std::size_t changes) {
             case 0: *place = any_item(bytes); break;
             case 1:
                 if (auto* number = std::get_if<std::int64_t>(&*place))
-                    *number = static_cast<std::int64_t>(static_cast<std::uint64_t>(*number) + ((kind & 0x80U) != 0 ? 1 : ~0ULL));
+                    *number = static_cast<std::int64_t>(static_cast<std::uint64_t>(*number) +
+                                                        ((kind & 0x80U) != 0 ? 1 : ~0ULL));
                 break;
             case 2: *place = Item(items[bytes.below(items.size())]); break;
-            case 3: items.erase(place, place + static_cast<std::ptrdiff_t>(std::min<std::size_t>(1 + (kind >> 5U), items.size() - at))); break;
+            case 3:
+                items.erase(place, place + static_cast<std::ptrdiff_t>(
+                                               std::min<std::size_t>(1 + (kind >> 5U), items.size() - at)));
+                break;
             case 4: items.insert(place, any_item(bytes)); break;
             case 5: std::swap(*place, items[bytes.below(items.size())]); break;
             default: {
                 const std::size_t from = bytes.below(items.size());
                 const std::vector<Item> copied(items.begin() + static_cast<std::ptrdiff_t>(from),
-                                               items.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(from + 1 + (kind >> 5U), items.size())));
+                                               items.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(
+                                                                   from + 1 + (kind >> 5U), items.size())));
                 items.insert(place, copied.begin(), copied.end());
             }
         }

@@ -1,4 +1,5 @@
-// Values of events: made from bytes, kept, compared, written and read back as items of a snapshot; and items that are made up.
+// Values of events: made from bytes, kept, compared, written and read back as items of a snapshot; and items that are
+// made up.
 #include "mopsus/engine/archive.hpp"
 #include "mopsus/machine/term.hpp"
 #include "support/bytes.hpp"

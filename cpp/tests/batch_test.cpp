@@ -93,7 +93,8 @@ TEST(a_row_without_its_value_ends_the_batch_or_is_counted) {
     Collector collector;
     Monitor monitor(unsafe_iter(), false, {"c", "i"}, collector);
     const auto bad = monitor.run(holder.schemas[0], holder.batch(), {});
-    REQUIRE(bad && bad->row == 2 && bad->column == "c" && bad->why == BadRow::Why::NullParameter && bad->event == "update");
+    REQUIRE(bad && bad->row == 2 && bad->column == "c" && bad->why == BadRow::Why::NullParameter &&
+            bad->event == "update");
     REQUIRE(monitor.counts().created == 1);
     Monitor skipping(unsafe_iter(), false, {"c", "i"}, collector);
     BatchOptions skip;

@@ -33,11 +33,13 @@ std::shared_ptr<CaretMachine> machine_of(std::vector<Step> steps) {
 }
 
 std::vector<Step> random_steps(std::mt19937& random) {
-    std::vector<Step> steps{{Op::Event, Memory::None, false, false, false, 4, 0}, {Op::Event, Memory::None, false, false, false, 1, 0}};
+    std::vector<Step> steps{{Op::Event, Memory::None, false, false, false, 4, 0},
+                            {Op::Event, Memory::None, false, false, false, 1, 0}};
     for (int more = 2 + static_cast<int>(random() % 70); more > 0; --more) {
         Step step;
         step.op = static_cast<Op>(2 + random() % 8);
-        if (step.op >= Op::Previous) step.memory = static_cast<Memory>(1 + random() % (step.op == Op::Previous ? 2 : 3));
+        if (step.op >= Op::Previous)
+            step.memory = static_cast<Memory>(1 + random() % (step.op == Op::Previous ? 2 : 3));
         if (step.op == Op::At) step.memory = Memory::Stack;
         step.initial = step.memory != Memory::None && random() % 2 == 0;
         step.calls = step.memory == Memory::Stack && random() % 2 == 0;
@@ -54,7 +56,8 @@ using Bits = std::vector<bool>;  // by step
 // The value of every step at every event, from the whole word: each bit is looked up where it was last changed.
 class Definition {
 public:
-    Definition(const CaretMachine& machine, const std::vector<EventId>& word) : machine_(machine), start_(machine.steps.size()) {
+    Definition(const CaretMachine& machine, const std::vector<EventId>& word)
+        : machine_(machine), start_(machine.steps.size()) {
         for (std::size_t k = 0; k < start_.size(); ++k) start_[k] = machine.steps[k].initial;
         for (std::size_t at = 0; at < word.size(); ++at) take(at, word[at]);
     }
@@ -89,7 +92,8 @@ private:
 
     // A step of the stack keeps its value inside of a call, unless this is the one that it begins with.
     static bool is_held(const Step& step, Role role) {
-        return step.memory == Memory::Stack && !(step.calls && role == Role::Call) && !(step.begins && role == Role::Begin);
+        return step.memory == Memory::Stack && !(step.calls && role == Role::Call) &&
+               !(step.begins && role == Role::Begin);
     }
 
     bool value_of(const Step& step, EventId event, const Bits& value, bool bit) const {
@@ -121,7 +125,8 @@ private:
         const Role role = machine_.roles[event];
         const std::size_t match = matching(role);
         const Bits plain = before(bits_, at);
-        const Seen seen = match == kNowhere ? Seen{plain, plain, before(stack_, at)} : Seen{plain, bits_[match], stack_[match]};
+        const Seen seen =
+            match == kNowhere ? Seen{plain, plain, before(stack_, at)} : Seen{plain, bits_[match], stack_[match]};
         if (role == Role::Call || role == Role::Begin) open_.push_back({role, at});
         const std::size_t count = machine_.steps.size();
         Bits value(count);
@@ -188,7 +193,8 @@ TEST(bits_and_saved_bits_agree_with_looking_back) {
 }
 
 TEST(open_calls_are_bounded_and_their_storage_comes_back) {
-    const auto machine = machine_of({{Op::Event, Memory::None, false, false, false, 4, 0}, {Op::Previous, Memory::Abstract, false, false, false, 0, 0}});
+    const auto machine = machine_of({{Op::Event, Memory::None, false, false, false, 4, 0},
+                                     {Op::Previous, Memory::Abstract, false, false, false, 0, 0}});
     const auto runner = machine->runner(kEvents);
     Nowhere origin;
     std::size_t before = 0;
@@ -209,7 +215,8 @@ TEST(open_calls_are_bounded_and_their_storage_comes_back) {
 
 TEST(programs_that_would_lead_astray_are_refused) {
     const auto refused = [](const std::function<void(CaretMachine&)>& damage) {
-        const auto machine = machine_of({{Op::True, Memory::None, false, false, false, 0, 0}, {Op::Not, Memory::None, false, false, false, 0, 0}});
+        const auto machine = machine_of(
+            {{Op::True, Memory::None, false, false, false, 0, 0}, {Op::Not, Memory::None, false, false, false, 0, 0}});
         damage(*machine);
         try {
             machine->check(kEvents);

@@ -29,8 +29,8 @@ inline void require(bool ok, const char* text, const char* file, int line) {
 
 }  // namespace mopsus::test
 
-#define TEST(name)                                                        \
-    static void name();                                                   \
-    static const mopsus::test::Register register_##name{#name, name};     \
+#define TEST(name)                                                    \
+    static void name();                                               \
+    static const mopsus::test::Register register_##name{#name, name}; \
     static void name()
 #define REQUIRE(condition) mopsus::test::require((condition), #condition, __FILE__, __LINE__)

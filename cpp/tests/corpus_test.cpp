@@ -21,7 +21,8 @@ TEST(every_file_of_the_corpora_is_harmless) {
     REQUIRE(!fuzz::targets().empty());
     for (const fuzz::Target& target : fuzz::targets()) {
         std::size_t count = 0;
-        for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(MOPSUS_CORPUS) / target.name)) {
+        for (const auto& entry :
+             std::filesystem::directory_iterator(std::filesystem::path(MOPSUS_CORPUS) / target.name)) {
             const std::vector<std::uint8_t> bytes = bytes_of(entry.path());
             target.one(bytes.data(), bytes.size());
             ++count;

@@ -30,19 +30,21 @@ TEST(plain_csv_is_read_into_columns) {
     REQUIRE(events.text_at(0) == "next" && events.text_at(1) == "has\"next");
     REQUIRE(events.counts == (std::vector<std::int64_t>{3, 1}));
     const OwnedColumns::Column& values = *found.columns->find("i");
-    REQUIRE(values.words[0] == 1 && values.words[1] == -20 && values.nulls == 1 && values.words[3] == 1234567890123456789);
+    REQUIRE(values.words[0] == 1 && values.words[1] == -20 && values.nulls == 1 &&
+            values.words[3] == 1234567890123456789);
     REQUIRE(values.validity == (std::vector<std::uint8_t>{0b1011}));
 }
 
 TEST(what_is_not_plainly_csv_is_left_to_the_definition) {
-    for (const char* text : {"next\n", "next,1,2\n", "next,x\n", "next,1 \n", "next,0x1\n", "\"next\"x,1\n", "a\rb,1\n", "next,12345678901234567890\n",
-                             "\xff,1\n", "\xed\xa0\x80,1\n", ",1\n"}) {
+    for (const char* text : {"next\n", "next,1,2\n", "next,x\n", "next,1 \n", "next,0x1\n", "\"next\"x,1\n", "a\rb,1\n",
+                             "next,12345678901234567890\n", "\xff,1\n", "\xed\xa0\x80,1\n", ",1\n"}) {
         std::vector<std::size_t> odd;
         const RowsRead found = read(std::string("next,1\n") + text + "next,2\n", kFields, &odd);
         REQUIRE(odd == std::vector<std::size_t>{7});
         REQUIRE(found.count == 3 && found.columns->rows == 2);
         REQUIRE(found.columns->number(0) == 1 && found.columns->number(1) == 3);
-        REQUIRE(found.columns->rows_before(3) == 1 && found.columns->rows_before(2) == 1 && found.columns->rows_before(9) == 2);
+        REQUIRE(found.columns->rows_before(3) == 1 && found.columns->rows_before(2) == 1 &&
+                found.columns->rows_before(9) == 2);
     }
     for (const char* text : {"\"next,1\n", "\"a\"\"\n"}) {
         std::vector<std::size_t> odd;
@@ -52,13 +54,14 @@ TEST(what_is_not_plainly_csv_is_left_to_the_definition) {
 
 TEST(the_definition_gives_the_values_of_an_odd_row) {
     const std::string text = "next,1\nnext,0x10\nnext,3\n";
-    const RowsRead found = read_csv(text, 2, kFields, {0, 1}, [&](std::size_t at, std::int64_t offset, std::vector<Cell>& cells, std::size_t& end) {
-        REQUIRE(at == 7 && offset == 1);
-        cells[0] = Cell::of_text("next");
-        cells[1] = Cell::of_word(16);
-        end = text.find('\n', at) + 1;
-        return true;
-    });
+    const RowsRead found = read_csv(
+        text, 2, kFields, {0, 1}, [&](std::size_t at, std::int64_t offset, std::vector<Cell>& cells, std::size_t& end) {
+            REQUIRE(at == 7 && offset == 1);
+            cells[0] = Cell::of_text("next");
+            cells[1] = Cell::of_word(16);
+            end = text.find('\n', at) + 1;
+            return true;
+        });
     REQUIRE(found.columns->find("i")->words == (std::vector<std::int64_t>{1, 16, 3}));
     REQUIRE(found.columns->find(OwnedColumns::kNumber) == nullptr);
 }
@@ -75,7 +78,8 @@ TEST(rows_can_be_left_out_again) {
 TEST(types_of_columns_are_inferred) {
     const auto seen = infer_csv("1,1.5,true,007,\n-2,3,FALSE,x,\n", 5, {0, 1, 2, 3, 4});
     REQUIRE(seen.has_value());
-    const std::vector<std::optional<CellType>> wanted = {CellType::Int, CellType::Float, CellType::Bool, CellType::Text, {}};
+    const std::vector<std::optional<CellType>> wanted = {
+        CellType::Int, CellType::Float, CellType::Bool, CellType::Text, {}};
     REQUIRE(*seen == wanted);
 }
 
@@ -100,7 +104,8 @@ TEST(no_text_breaks_the_reader) {
     for (int round = 0; round < 30000; ++round) {
         std::string text;
         for (auto left = random() % 40; left > 0; --left) text += letters[random() % letters.size()];
-        const std::vector<Field> fields = {{"a", static_cast<CellType>(random() % 5), false, false}, {"b", CellType::Text, true, false}};
+        const std::vector<Field> fields = {{"a", static_cast<CellType>(random() % 5), false, false},
+                                           {"b", CellType::Text, true, false}};
         std::vector<std::size_t> odd;
         const auto found = read(text, fields, &odd).columns;
         REQUIRE(infer_csv(text, 2, {0, 1}).has_value() || !odd.empty());

@@ -35,7 +35,8 @@ std::shared_ptr<const Automaton> random_automaton(Draw& draw, std::size_t inputs
     for (std::size_t state = 0; state < states; ++state)
         roots.push_back(verdicts[state] == Truth::Unknown ? diagram(diagram, 0) : ~static_cast<Diagram>(state));
     std::vector<std::string> names;
-    for (std::size_t input = 0; input < inputs; ++input) names.push_back(std::string(1, static_cast<char>('a' + input)));
+    for (std::size_t input = 0; input < inputs; ++input)
+        names.push_back(std::string(1, static_cast<char>('a' + input)));
     return std::make_shared<Automaton>(names, verdicts, nodes, roots);
 }
 
@@ -71,7 +72,9 @@ struct Plain {
                 reached = after;
             }
             const Truth truth = automaton->verdict(*reached.begin());
-            if (std::all_of(reached.begin(), reached.end(), [&](State each) { return automaton->verdict(each) == truth; }) && truth != Truth::Unknown)
+            if (std::all_of(reached.begin(), reached.end(),
+                            [&](State each) { return automaton->verdict(each) == truth; }) &&
+                truth != Truth::Unknown)
                 return {truth, time};
             if (time == end) return {Truth::Unknown, 0};
         }
@@ -95,12 +98,13 @@ std::vector<std::vector<bool>> random_values(Draw& draw, std::size_t inputs, Tim
     const bool constant = below(draw, 2) != 0;
     std::vector<std::vector<bool>> values(inputs, std::vector<bool>(length + 1));
     for (auto& input : values)
-        for (Time time = 1; time <= length; ++time) input[time] = constant && time > 1 && below(draw, 4) != 0 ? input[time - 1] : below(draw, 2) != 0;
+        for (Time time = 1; time <= length; ++time)
+            input[time] = constant && time > 1 && below(draw, 4) != 0 ? input[time - 1] : below(draw, 2) != 0;
     return values;
 }
 
-// Tells instances and their plain model the same, in any order and in intervals, and compares after each turn. Those that run one by one
-// may be late; in the end, when everything is known, only those behind one that never answers.
+// Tells instances and their plain model the same, in any order and in intervals, and compares after each turn. Those
+// that run one by one may be late; in the end, when everything is known, only those behind one that never answers.
 class Comparison {
 public:
     Comparison(Draw& draw, bool respawns, bool one_by_one)
@@ -132,7 +136,8 @@ public:
             const bool last = turn == kTurns - 1;
             if (last) tell_all();
             take_answers();
-            for (Time start = 1; start <= (respawns_ ? end_ : std::min<Time>(end_, 1)); ++start) compare(start, turn == 0, last);
+            for (Time start = 1; start <= (respawns_ ? end_ : std::min<Time>(end_, 1)); ++start)
+                compare(start, turn == 0, last);
             if (!one_by_one_) REQUIRE(instances_->missing().empty() == (instances_->known() == instances_->end()));
         }
     }
@@ -167,7 +172,8 @@ private:
     void compare(Time start, bool first_turn, bool last_turn) {
         const auto [expected, when] = plain_.verdict(start, end_);
         const auto found = answered_.find(start);
-        const bool late = one_by_one_ && found == answered_.end() && (!last_turn || (start > 1 && !answered_.contains(start - 1)));
+        const bool late =
+            one_by_one_ && found == answered_.end() && (!last_turn || (start > 1 && !answered_.contains(start - 1)));
         if (!late) REQUIRE((found == answered_.end() ? Truth::Unknown : found->second) == expected);
         if (start != 1) return;
         if (first_turn && !one_by_one_ && expected != Truth::Unknown) REQUIRE(instances_->first_found() == when);
@@ -197,7 +203,8 @@ TEST(decentral_instances_find_what_each_would_alone) {
 TEST(decentral_instances_over_long_stretches) {
     // F<=2 a: after three steps without it there is none.
     const auto automaton = std::make_shared<Automaton>(
-        std::vector<std::string>{"a"}, std::vector<Truth>{Truth::Unknown, Truth::Unknown, Truth::Unknown, Truth::True, Truth::False},
+        std::vector<std::string>{"a"},
+        std::vector<Truth>{Truth::Unknown, Truth::Unknown, Truth::Unknown, Truth::True, Truth::False},
         std::vector<Automaton::Node>{{0, ~1, ~3}, {0, ~2, ~3}, {0, ~4, ~3}}, std::vector<Diagram>{0, 1, 2, ~3, ~4});
     AllAtOnce instances(automaton, true);
     const Time million = 1'000'000;
@@ -217,8 +224,10 @@ TEST(decentral_instances_over_long_stretches) {
 TEST(decentral_instances_that_go_round) {
     // Two states in turn while a; b ends it.
     const auto automaton =
-        std::make_shared<Automaton>(std::vector<std::string>{"a", "b"}, std::vector<Truth>{Truth::Unknown, Truth::Unknown, Truth::True, Truth::False},
-                                    std::vector<Automaton::Node>{{1, ~0, ~2}, {0, 0, ~1}, {1, ~1, ~3}, {0, 2, ~0}}, std::vector<Diagram>{1, 3, ~2, ~3});
+        std::make_shared<Automaton>(std::vector<std::string>{"a", "b"},
+                                    std::vector<Truth>{Truth::Unknown, Truth::Unknown, Truth::True, Truth::False},
+                                    std::vector<Automaton::Node>{{1, ~0, ~2}, {0, 0, ~1}, {1, ~1, ~3}, {0, 2, ~0}},
+                                    std::vector<Diagram>{1, 3, ~2, ~3});
     AllAtOnce instances(automaton, true);
     learn(instances, {1, 1001}, 0, true);
     REQUIRE(concluded(instances).empty() && instances.known() == 1001);
@@ -231,8 +240,9 @@ TEST(decentral_instances_that_go_round) {
 namespace {
 
 std::shared_ptr<const Automaton> conjunction() {
-    return std::make_shared<Automaton>(std::vector<std::string>{"a", "m"}, std::vector<Truth>{Truth::Unknown, Truth::True, Truth::False},
-                                       std::vector<Automaton::Node>{{1, ~2, ~1}, {0, ~2, 0}}, std::vector<Diagram>{1, ~1, ~2});
+    return std::make_shared<Automaton>(
+        std::vector<std::string>{"a", "m"}, std::vector<Truth>{Truth::Unknown, Truth::True, Truth::False},
+        std::vector<Automaton::Node>{{1, ~2, ~1}, {0, ~2, 0}}, std::vector<Diagram>{1, ~1, ~2});
 }
 
 Memory seen(Time time, Input input, bool value) {
@@ -297,8 +307,10 @@ TEST(decentral_nodes_do_not_move_when_nothing_happens) {
 }
 
 TEST(decentral_nodes_are_told_what_they_understand) {
-    REQUIRE(refused([] { Node(conjunction(), {.references = {{7, 0}}, .receivers = {}}); }) == "the automaton has no input 7");
-    REQUIRE(refused([] { Node(conjunction(), {.references = {{0, 4}, {1, 4}}, .receivers = {}}); }) == "two inputs are verdicts of monitor 4");
+    REQUIRE(refused([] { Node(conjunction(), {.references = {{7, 0}}, .receivers = {}}); }) ==
+            "the automaton has no input 7");
+    REQUIRE(refused([] { Node(conjunction(), {.references = {{0, 4}, {1, 4}}, .receivers = {}}); }) ==
+            "two inputs are verdicts of monitor 4");
     Node node(conjunction(), {.references = {{1, 0}}, .receivers = {2}});
     const auto told = [&](Address from, Content content) {
         return refused([&] {
@@ -321,8 +333,9 @@ TEST(decentral_nodes_that_run_one_by_one_are_not_kept_busy_by_a_verdict_for_ever
 
 TEST(decentral_nodes_whose_instances_go_round_are_not_kept_busy_by_a_verdict_for_ever) {
     // Two states in turn, whatever the inputs are, until m does not hold.
-    const auto automaton = std::make_shared<Automaton>(std::vector<std::string>{"m"}, std::vector<Truth>{Truth::Unknown, Truth::Unknown, Truth::False},
-                                                       std::vector<Automaton::Node>{{0, ~2, ~1}, {0, ~2, ~0}}, std::vector<Diagram>{0, 1, ~2});
+    const auto automaton = std::make_shared<Automaton>(
+        std::vector<std::string>{"m"}, std::vector<Truth>{Truth::Unknown, Truth::Unknown, Truth::False},
+        std::vector<Automaton::Node>{{0, ~2, ~1}, {0, ~2, ~0}}, std::vector<Diagram>{0, 1, ~2});
     Node node(automaton, {.references = {{0, 0}}, .receivers = {1}});
     const std::vector<Letter> inbox{{0, Verdict{1, Time{1} << 40, true}}};
     REQUIRE(refused([&] { node.step(1, Memory(), inbox); }).starts_with("an input is told"));
@@ -339,6 +352,7 @@ TEST(decentral_orchestrators_are_not_kept_busy_by_an_observation_for_ever) {
 TEST(decentral_messages_are_of_times_that_can_be_counted_on_from) {
     for (const Content& content : {Content(Verdict{1, ~Time{0}, true}), Content(Verdict{~Time{0}, ~Time{0}, true})}) {
         const std::string bytes = save(content);
-        REQUIRE(refused([&] { load(nullptr, {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}); }) == "damaged: a number is out of range");
+        REQUIRE(refused([&] { load(nullptr, {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}); }) ==
+                "damaged: a number is out of range");
     }
 }

@@ -15,15 +15,20 @@ constexpr Input kLight = 1;
 
 // G(s -> X(l U !s))
 std::shared_ptr<const Automaton> light() {
-    return std::make_shared<Automaton>(std::vector<std::string>{"s", "l"}, std::vector<Truth>{Truth::Unknown, Truth::Unknown, Truth::False},
-                                       std::vector<Automaton::Node>{{kSwitch, ~0, ~1}, {kSwitch, ~0, 2}, {kLight, ~2, ~1}}, std::vector<Diagram>{0, 1, ~2});
+    return std::make_shared<Automaton>(
+        std::vector<std::string>{"s", "l"}, std::vector<Truth>{Truth::Unknown, Truth::Unknown, Truth::False},
+        std::vector<Automaton::Node>{{kSwitch, ~0, ~1}, {kSwitch, ~0, 2}, {kLight, ~2, ~1}},
+        std::vector<Diagram>{0, 1, ~2});
 }
 
 bool contains(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
 
-std::span<const std::uint8_t> bytes_of(const std::string& text) { return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}; }
+std::span<const std::uint8_t> bytes_of(const std::string& text) {
+    return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
 
-std::string refused_automaton(std::vector<std::string> inputs, std::vector<Truth> verdicts, std::vector<Automaton::Node> nodes, std::vector<Diagram> roots) {
+std::string refused_automaton(std::vector<std::string> inputs, std::vector<Truth> verdicts,
+                              std::vector<Automaton::Node> nodes, std::vector<Diagram> roots) {
     return refused([&] { const Automaton made(inputs, verdicts, nodes, roots); });
 }
 
@@ -49,14 +54,16 @@ TEST(decentral_memory_keeps_order_and_joins) {
     memory.add({{3, 1}, true});
     memory.add({{1, 0}, false});
     memory.add({{3, 0}, true});
-    REQUIRE(memory.observations().size() == 3 && memory.observations()[0].atom.time == 1 && memory.observations()[1].atom.input == 0);
+    REQUIRE(memory.observations().size() == 3 && memory.observations()[0].atom.time == 1 &&
+            memory.observations()[1].atom.input == 0);
     REQUIRE(memory.get({3, 1}) == std::optional(true) && !memory.get({2, 0}));
     Memory other;
     other.add({{1, 0}, true});
     other.add({{2, 0}, false});
     other.merge(memory);
     memory.merge(memory);
-    REQUIRE(memory.observations().size() == 3 && other.observations().size() == 4 && other.get({1, 0}) == std::optional(true));
+    REQUIRE(memory.observations().size() == 3 && other.observations().size() == 4 &&
+            other.get({1, 0}) == std::optional(true));
     REQUIRE(other.drop(2) == 2 && other.observations().size() == 2 && other.after(3).empty());
     Memory empty;
     empty.merge(other);
@@ -196,7 +203,8 @@ TEST(decentral_messages_travel_as_bytes) {
     memory.add({{9, kNothing}, false});
     Ehe ehe(light());
     ehe.tick();
-    const std::vector<Content> all = {memory, Encoding{ehe, 5}, Verdict{2, 7, true}, Kill{}, Acknowledgement{8}, Payload{"hello"}};
+    const std::vector<Content> all = {memory, Encoding{ehe, 5},   Verdict{2, 7, true},
+                                      Kill{}, Acknowledgement{8}, Payload{"hello"}};
     const std::vector<std::string> inputs = {"s", "lamp"};
     const std::uint64_t sizes[] = {4 + 4 + 4 + 1, ehe.data() + 4, 6 * 9, 4, 4, 5};
     std::mt19937 random(7);

@@ -28,7 +28,8 @@ std::set<std::tuple<std::size_t, Binding>> by_definition(const Program& program,
     std::set<std::tuple<std::size_t, Binding>> found;
     const auto binding_of = [&](const Step& step) {
         Binding binding(program.parameters, -1);
-        for (std::size_t k = 0; k < step.values.size(); ++k) binding[program.events[step.event].parameters[k]] = step.values[k];
+        for (std::size_t k = 0; k < step.values.size(); ++k)
+            binding[program.events[step.event].parameters[k]] = step.values[k];
         return binding;
     };
     for (std::size_t end = 0; end < trace.size(); ++end) {
@@ -49,7 +50,8 @@ std::set<std::tuple<std::size_t, Binding>> by_definition(const Program& program,
             for (std::size_t k = 0; k <= end; ++k) {
                 const Binding event = binding_of(trace[k]);
                 bool within = true;
-                for (std::size_t p = 0; p < event.size(); ++p) within = within && (event[p] == -1 || event[p] == one[p]);
+                for (std::size_t p = 0; p < event.size(); ++p)
+                    within = within && (event[p] == -1 || event[p] == one[p]);
                 if (within) state = table_of(program.machines[0]).next[state * program.events.size() + trace[k].event];
             }
             if (!table_of(program.machines[0]).categories[state].empty()) found.emplace(end, one);
@@ -64,8 +66,10 @@ std::vector<std::string> told(const Collector& collector) {
     std::vector<std::string> found;
     for (const Report& report : collector.reports) {
         std::string text = std::to_string(report.category) + " at " + std::to_string(report.stamp.row) + " of";
-        for (const Value& value : report.values) text += value.kind == KeyKind::None ? " -" : ' ' + std::to_string(value.bits);
-        for (const PastEvent& past : report.witness) text += ", " + std::to_string(past.event) + " at " + std::to_string(past.stamp.row);
+        for (const Value& value : report.values)
+            text += value.kind == KeyKind::None ? " -" : ' ' + std::to_string(value.bits);
+        for (const PastEvent& past : report.witness)
+            text += ", " + std::to_string(past.event) + " at " + std::to_string(past.stamp.row);
         found.push_back(text);
     }
     return found;
@@ -73,11 +77,13 @@ std::vector<std::string> told(const Collector& collector) {
 
 std::multiset<std::pair<Binding, std::uint32_t>> standing(Engine& engine) {
     std::multiset<std::pair<Binding, std::uint32_t>> found;
-    engine.each_instance([&](const std::vector<Value>& values, const std::vector<Engine::Standing>& states, const Engine::Recall&) {
-        Binding binding;
-        for (const Value& value : values) binding.push_back(value.kind == KeyKind::None ? -1 : static_cast<std::int64_t>(value.bits));
-        found.emplace(binding, states[0].state.value());
-    });
+    engine.each_instance(
+        [&](const std::vector<Value>& values, const std::vector<Engine::Standing>& states, const Engine::Recall&) {
+            Binding binding;
+            for (const Value& value : values)
+                binding.push_back(value.kind == KeyKind::None ? -1 : static_cast<std::int64_t>(value.bits));
+            found.emplace(binding, states[0].state.value());
+        });
     return found;
 }
 
@@ -95,7 +101,8 @@ Program random_program(std::mt19937& random, unsigned parameters) {
     auto owned = std::make_shared<TableMachine>();
     TableMachine& machine = *owned;
     machine.states = 2 + static_cast<std::uint32_t>(random() % 3);
-    for (std::uint32_t k = 0; k < machine.states * events; ++k) machine.next.push_back(static_cast<std::uint32_t>(random() % machine.states));
+    for (std::uint32_t k = 0; k < machine.states * events; ++k)
+        machine.next.push_back(static_cast<std::uint32_t>(random() % machine.states));
     for (std::uint32_t k = 0; k < machine.states; ++k)
         machine.categories.push_back(random() % 3 == 0 ? std::vector<std::uint16_t>{0} : std::vector<std::uint16_t>{});
     program.machines = {owned};
@@ -117,7 +124,8 @@ TEST(slicing_is_what_the_definition_says) {
         std::set<std::tuple<std::size_t, Binding>> found;
         for (std::size_t k = 0; k < 12; ++k) {
             Step step{static_cast<EventId>(random() % program.events.size()), {}};
-            for (std::size_t p = 0; p < program.events[step.event].parameters.size(); ++p) step.values.push_back(random() % 2);
+            for (std::size_t p = 0; p < program.events[step.event].parameters.size(); ++p)
+                step.values.push_back(random() % 2);
             trace.push_back(step);
             send(*engine, step.event, step.values, static_cast<std::int64_t>(k));
             for (const Report& report : collector.reports) {
@@ -139,12 +147,14 @@ TEST(quiet_steps_are_steps) {
     std::mt19937 random(12);
     std::size_t quiet = 0;
     for (int round = 0; round < 600; ++round) {
-        Program program = round % 3 == 0 ? unsafe_iter() : random_program(random, 1 + static_cast<unsigned>(random() % 3));
+        Program program =
+            round % 3 == 0 ? unsafe_iter() : random_program(random, 1 + static_cast<unsigned>(random() % 3));
         program.history = random() % 2 * 4;
         program.binding = random() % 4 == 0 ? mopsus::Binding::Maximal : mopsus::Binding::Any;
         if (round % 3 != 0) {
             for (EventDecl& event : program.events) event.creation = random() % 2 == 0;
-            for (auto& masks : table_of(program.machines[0]).alive) masks = {static_cast<Mask>(random() & program.all())};
+            for (auto& masks : table_of(program.machines[0]).alive)
+                masks = {static_cast<Mask>(random() & program.all())};
         }
         program.check();
         Collector plain_reports, quick_reports;
@@ -166,7 +176,8 @@ TEST(quiet_steps_are_steps) {
             send(*plain, event, values, k);
             if (values.size() == 1) {
                 const Slot slot = slot_of(*quick, program.events[event].parameters[0], Key::of_int(values[0]));
-                if (flat != nullptr ? flat->bulk() && flat->step_quietly(event, slot) : slicing->tabular() && slicing->step_quietly(event, slot)) {
+                if (flat != nullptr ? flat->bulk() && flat->step_quietly(event, slot)
+                                    : slicing->tabular() && slicing->step_quietly(event, slot)) {
                     ++quiet;
                     continue;
                 }
@@ -174,7 +185,8 @@ TEST(quiet_steps_are_steps) {
             send(*quick, event, values, k);
         }
         REQUIRE(told(plain_reports) == told(quick_reports));
-        REQUIRE(plain->counts().created == quick->counts().created && plain->counts().collected == quick->counts().collected);
+        REQUIRE(plain->counts().created == quick->counts().created &&
+                plain->counts().collected == quick->counts().collected);
         REQUIRE(standing(*plain) == standing(*quick));
     }
     REQUIRE(quiet > 2000);
@@ -327,17 +339,18 @@ TEST(history_keeps_the_last_events_of_every_slice) {
             heads[k] = history.add(heads[k], static_cast<EventId>(row % 9), stamp);
             wanted[k].push_back(stamp);
             if (wanted[k].size() > 4) wanted[k].erase(wanted[k].begin());
-            if (history.full()) history.compact([&](auto&& visit) {
-                for (History::Head& head : heads) visit(head);
-            });
+            if (history.full())
+                history.compact([&](auto&& visit) {
+                    for (History::Head& head : heads) visit(head);
+                });
         }
         for (std::size_t k = 0; k < heads.size(); ++k) {
             const std::vector<PastEvent> past = history.read(heads[k]);
             REQUIRE(past.size() == wanted[k].size());
             for (std::size_t n = 0; n < past.size(); ++n) {
                 const Stamp& stamp = past[n].stamp;
-                REQUIRE(stamp.row == wanted[k][n].row && stamp.time == wanted[k][n].time && stamp.location == wanted[k][n].location &&
-                        stamp.time_kind == wanted[k][n].time_kind);
+                REQUIRE(stamp.row == wanted[k][n].row && stamp.time == wanted[k][n].time &&
+                        stamp.location == wanted[k][n].location && stamp.time_kind == wanted[k][n].time_kind);
                 REQUIRE(past[n].event == (change == 3 && stamp.row > from ? stamp.row >> 16 : stamp.row) % 9);
             }
         }
@@ -355,7 +368,8 @@ TEST(deferred_instances_report_the_same) {
         Collector at_once, later;
         SlicingEngine direct(program, at_once), put_off(program, later);
         REQUIRE(put_off.defers(kCreate) && !put_off.defers(kUpdate) && !put_off.defers(kNext));
-        std::map<std::int64_t, std::pair<std::int64_t, Deferred>> waiting;  // by iterator: its collection, and the instance
+        std::map<std::int64_t, std::pair<std::int64_t, Deferred>>
+            waiting;  // by iterator: its collection, and the instance
         const auto adopt = [&](std::int64_t i) {
             const auto [c, deferred] = waiting.at(i);
             waiting.erase(i);
@@ -396,11 +410,14 @@ TEST(deferred_instances_report_the_same) {
         REQUIRE(at_once.reports.size() > 10 && at_once.reports.size() == later.reports.size());
         for (std::size_t k = 0; k < later.reports.size(); ++k) {
             const Report &one = at_once.reports[k], &other = later.reports[k];
-            REQUIRE(one.stamp.row == other.stamp.row && one.values[1].bits == other.values[1].bits && one.witness.size() == other.witness.size());
+            REQUIRE(one.stamp.row == other.stamp.row && one.values[1].bits == other.values[1].bits &&
+                    one.witness.size() == other.witness.size());
             for (std::size_t n = 0; n < one.witness.size(); ++n)
-                REQUIRE(one.witness[n].event == other.witness[n].event && one.witness[n].stamp.row == other.witness[n].stamp.row);
+                REQUIRE(one.witness[n].event == other.witness[n].event &&
+                        one.witness[n].stamp.row == other.witness[n].stamp.row);
         }
-        REQUIRE(direct.counts().created == put_off.counts().created && direct.counts().collected == put_off.counts().collected);
+        REQUIRE(direct.counts().created == put_off.counts().created &&
+                direct.counts().collected == put_off.counts().collected);
         REQUIRE(direct.counts().most == put_off.counts().most);
     }
 }

@@ -76,8 +76,11 @@ Program things() {
     Program program;
     program.parameters = 2;
     program.history = 4;
-    program.events = {{"open", {0}, true, false, {}}, {"use", {0}, true, false, {}}, {"close", {0}, true, false, {}},
-                      {"pair", {1, 0}, true, false, {}}, {"all", {}, true, false, {}}};
+    program.events = {{"open", {0}, true, false, {}},
+                      {"use", {0}, true, false, {}},
+                      {"close", {0}, true, false, {}},
+                      {"pair", {1, 0}, true, false, {}},
+                      {"all", {}, true, false, {}}};
     program.machines = {machine};
     program.check();
     return program;
@@ -145,9 +148,11 @@ Program doors() {
     auto machine = std::make_shared<Machine>();
     machine->variables = true;
     machine->states.resize(3);
-    machine->states[kInit].transitions = {{kOpen, Machine::kNoCode, Machine::End{Machine::kNoCode, Machine::kNoCode, kBusy}, {}}};
-    machine->states[kBusy].transitions = {{kOpen, Machine::kNoCode, Machine::End{Machine::kNoCode, Machine::kNoCode, kInit}, {}},
-                                          {kUse, Machine::kNoCode, Machine::End{Machine::kNoCode, Machine::kNoCode, kBad}, {}}};
+    machine->states[kInit].transitions = {
+        {kOpen, Machine::kNoCode, Machine::End{Machine::kNoCode, Machine::kNoCode, kBusy}, {}}};
+    machine->states[kBusy].transitions = {
+        {kOpen, Machine::kNoCode, Machine::End{Machine::kNoCode, Machine::kNoCode, kInit}, {}},
+        {kUse, Machine::kNoCode, Machine::End{Machine::kNoCode, Machine::kNoCode, kBad}, {}}};
     machine->states[kBad].category = 0;
     Program program;
     program.parameters = 1;
@@ -203,7 +208,8 @@ TEST(more_specific_slices_inherit_and_are_told_of_less_specific_events) {
     things.send(kPair, {7, 1});
     things.send(kPair, {8, 1});
     std::vector<int> counts;
-    things.engine->each_slice([&](const Engine::Slice& slice) { counts.push_back(things.counters.counters.at(slice.user)); });
+    things.engine->each_slice(
+        [&](const Engine::Slice& slice) { counts.push_back(things.counters.counters.at(slice.user)); });
     REQUIRE((counts == std::vector<int>{0, 1, 2, 2}));
     things.send(kPair, {7, 1});  // the guard fails, and there is no such end
     REQUIRE(things.counters.lost == 1);

@@ -10,11 +10,14 @@ namespace mopsus {
 namespace {
 
 std::shared_ptr<OwnedColumns> rows(const std::string& text) {
-    const std::vector<Field> fields = {{"event", CellType::Text, true, false}, {"n", CellType::Int, false, false}, {"s", CellType::Text, false, false}};
-    const RowsRead found = read_csv(text, 3, fields, {0, 1, 2}, [&](std::size_t, std::int64_t, std::vector<Cell>&, std::size_t& end) {
-        end = text.size();
-        return false;
-    });
+    const std::vector<Field> fields = {{"event", CellType::Text, true, false},
+                                       {"n", CellType::Int, false, false},
+                                       {"s", CellType::Text, false, false}};
+    const RowsRead found =
+        read_csv(text, 3, fields, {0, 1, 2}, [&](std::size_t, std::int64_t, std::vector<Cell>&, std::size_t& end) {
+            end = text.size();
+            return false;
+        });
     return found.columns;
 }
 
@@ -65,12 +68,14 @@ TEST(each_distinct_text_is_searched_once) {
 
 TEST(events_come_in_the_order_of_rows_and_rules) {
     const auto columns = rows(kText);
-    const Recogniser recogniser({{"small", compared("n", Test::Relation::Less, std::int64_t{4}), {{"v", "s"}}}, {"any", of_kind(Test::Kind::Null, "missing"), {}}},
+    const Recogniser recogniser({{"small", compared("n", Test::Relation::Less, std::int64_t{4}), {{"v", "s"}}},
+                                 {"any", of_kind(Test::Kind::Null, "missing"), {}}},
                                 {"v"}, {{"v", {"s"}}});
     const auto events = recogniser.events(*columns, recogniser.find(*columns));
     std::string seen;
     for (std::size_t row = 0; row < static_cast<std::size_t>(events->rows); ++row)
-        seen += std::string(events->find("event")->text_of(row)) + std::to_string(events->number(static_cast<std::int64_t>(row))) +
+        seen += std::string(events->find("event")->text_of(row)) +
+                std::to_string(events->number(static_cast<std::int64_t>(row))) +
                 std::string(events->find("v")->cell(row).text) + " ";
     REQUIRE(seen == "small1x any1 any2 small3xy any3 #release3xy any4 ");
     const std::vector<Lack> lacking = find_lacking(*events, {{"any", {"v"}}, {"small", {"v"}}}, false);

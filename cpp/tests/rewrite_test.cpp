@@ -34,10 +34,12 @@ std::shared_ptr<RewriteMachine> machine_of(std::uint16_t symbols, const std::vec
     };
     for (const Written& rule : rules) {
         for (std::size_t length = 1; length <= rule.left.size(); ++length) {
-            const std::vector<std::uint16_t> part(rule.left.begin(), rule.left.begin() + static_cast<std::ptrdiff_t>(length));
+            const std::vector<std::uint16_t> part(rule.left.begin(),
+                                                  rule.left.begin() + static_cast<std::ptrdiff_t>(length));
             if (number(part) == states.size()) states.push_back(part);
         }
-        const auto anchors = static_cast<std::uint32_t>((rule.left.front() == symbols) + (rule.left.back() == symbols + 1));
+        const auto anchors =
+            static_cast<std::uint32_t>((rule.left.front() == symbols) + (rule.left.back() == symbols + 1));
         const auto taken = static_cast<std::uint32_t>(rule.left.size()) - anchors;
         machine->rules.push_back({taken, rule.right, rule.ending, rule.left.back() == symbols + 1});
     }
@@ -72,19 +74,23 @@ struct Result {
     std::uint8_t ending = RewriteMachine::kRunning;
 };
 
-Result rewritten(std::uint16_t symbols, const std::vector<Written>& rules, std::vector<std::uint16_t> text, bool scanning) {
+Result rewritten(std::uint16_t symbols, const std::vector<Written>& rules, std::vector<std::uint16_t> text,
+                 bool scanning) {
     text.insert(text.begin(), symbols);
     text.push_back(static_cast<std::uint16_t>(symbols + 1));
     const auto apply = [&](std::size_t since) -> std::optional<std::size_t> {
         for (std::size_t end = since + 1; end <= text.size(); ++end)
             for (std::size_t begin = since; begin < end; ++begin)
                 for (const Written& rule : rules) {
-                    if (rule.left.size() != end - begin || !std::equal(rule.left.begin(), rule.left.end(), text.begin() + static_cast<std::ptrdiff_t>(begin)))
+                    if (rule.left.size() != end - begin ||
+                        !std::equal(rule.left.begin(), rule.left.end(),
+                                    text.begin() + static_cast<std::ptrdiff_t>(begin)))
                         continue;
                     if (rule.ending != RewriteMachine::kRunning) throw rule.ending;
                     const std::size_t from = begin + (rule.left.front() == symbols ? 1 : 0);
                     const std::size_t to = end - (rule.left.back() == symbols + 1 ? 1 : 0);
-                    text.erase(text.begin() + static_cast<std::ptrdiff_t>(from), text.begin() + static_cast<std::ptrdiff_t>(to));
+                    text.erase(text.begin() + static_cast<std::ptrdiff_t>(from),
+                               text.begin() + static_cast<std::ptrdiff_t>(to));
                     text.insert(text.begin() + static_cast<std::ptrdiff_t>(from), rule.right.begin(), rule.right.end());
                     return from;
                 }
@@ -203,7 +209,8 @@ TEST(endless_rewriting_and_endless_strings_are_ended) {
             Word state = runner->begin();
             int steps = 0;
             for (; (state & kNotable) == 0; ++steps)
-                state = runner->step(plain(state), static_cast<EventId>(machine == forth_and_back ? steps % 2 : 0), origin);
+                state =
+                    runner->step(plain(state), static_cast<EventId>(machine == forth_and_back ? steps % 2 : 0), origin);
             REQUIRE(ending_of(*runner) == RewriteMachine::kExhausted);
             REQUIRE(steps == (machine == piling ? 6 : machine == growing ? 1 : 2));
             runner->end(plain(state));
@@ -232,7 +239,8 @@ TEST(strings_go_through_archives_and_damage_is_noticed) {
 
         int refused = 0;
         for (std::size_t k = 0; k < items.size(); ++k) {
-            for (const std::int64_t value : {std::int64_t{-1}, std::int64_t{2}, std::int64_t{9}, std::int64_t{1} << 40}) {
+            for (const std::int64_t value :
+                 {std::int64_t{-1}, std::int64_t{2}, std::int64_t{9}, std::int64_t{1} << 40}) {
                 std::vector<Item> damaged = items;
                 damaged[k] = value;
                 Archive archive(std::move(damaged));
@@ -242,7 +250,8 @@ TEST(strings_go_through_archives_and_damage_is_noticed) {
                 } catch (const BadSnapshot&) {
                     ++refused;
                 }
-                for (const EventId event : {kEnd, kRelease, kEnd, kBegin}) fresh = plain(runner->step(fresh, event, origin));
+                for (const EventId event : {kEnd, kRelease, kEnd, kBegin})
+                    fresh = plain(runner->step(fresh, event, origin));
                 runner->end(fresh);
             }
         }

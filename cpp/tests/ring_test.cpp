@@ -156,8 +156,7 @@ TEST(ring_with_random_bytes_never_crashes) {
             // Anywhere behind the constants, the positions included.
             overwrite(name, static_cast<off_t>(64 + random() % 8000), noise);
         }
-        for (int k = 0; k < 100 && reader.next(); ++k) {
-        }
+        for (int k = 0; k < 100 && reader.next(); ++k) {}
         reader.release();
     }
 }
@@ -226,7 +225,8 @@ TEST(ring_of_a_killed_writer_keeps_whole_frames) {
             RingWriter writer(name, {1 << 20, WhenFull::Drop}, "");
             ::rename(name.c_str(), (name + ".ring").c_str());
             for (int k = 0;; ++k)
-                if (writer.put(bytes_of(std::to_string(k) + std::string(2000, '.'))) != RingWriter::Put::Done) ::usleep(100);
+                if (writer.put(bytes_of(std::to_string(k) + std::string(2000, '.'))) != RingWriter::Put::Done)
+                    ::usleep(100);
             return true;
         });
         while (!std::filesystem::exists(name + ".ring")) ::usleep(100);

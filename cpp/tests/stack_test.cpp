@@ -20,16 +20,16 @@ Made nested(const Change& change = {}) {
     machine->nonterminals = 1;
     machine->productions = {{0, 1}, {0, 3}, {0, 2}};
     machine->actions = {
-        {2}, {}, {},        // 0: start
-        {}, {}, {kAccept},  // 1: S
-        {4}, {5}, {},       // 2: a, the first
-        {}, {6}, {},        // 3: a S
-        {4}, {7}, {},       // 4: a, a further
-        {}, {}, {~2},       // 5: a b
-        {}, {}, {~1},       // 6: a S b
-        {}, {~2}, {},       // 7: a b, within
-        {}, {9}, {},        // 8: a S, within
-        {}, {~1}, {},       // 9: a S b, within
+        {2}, {},   {},         // 0: start
+        {},  {},   {kAccept},  // 1: S
+        {4}, {5},  {},         // 2: a, the first
+        {},  {6},  {},         // 3: a S
+        {4}, {7},  {},         // 4: a, a further
+        {},  {},   {~2},       // 5: a b
+        {},  {},   {~1},       // 6: a S b
+        {},  {~2}, {},         // 7: a b, within
+        {},  {9},  {},         // 8: a S, within
+        {},  {~1}, {},         // 9: a S b, within
     };
     machine->gotos = {1, -1, 3, -1, 8, -1, -1, -1, -1, -1};
     machine->match = 0;
@@ -46,10 +46,10 @@ Made ambiguous(const Change& change = {}) {
     machine->nonterminals = 1;
     machine->productions = {{0, 1}, {0, 2}, {0, 1}};
     machine->actions = {
-        {2}, {},         // 0: start
-        {2}, {kAccept},  // 1: S
-        {~2}, {~2},      // 2: a
-        {2, ~1}, {~1},   // 3: S S
+        {2},     {},         // 0: start
+        {2},     {kAccept},  // 1: S
+        {~2},    {~2},       // 2: a
+        {2, ~1}, {~1},       // 3: S S
     };
     machine->gotos = {1, 3, -1, 3};
     machine->match = 0;
@@ -133,9 +133,7 @@ TEST(a_suffix_may_begin_anywhere) {
     REQUIRE(said(nested(suffix), "aabb") == "..++");
 }
 
-TEST(ambiguous_grammars_keep_several_stacks) {
-    REQUIRE(said(ambiguous(), "aaaaaaaaaa", 1) == "++++++++++");
-}
+TEST(ambiguous_grammars_keep_several_stacks) { REQUIRE(said(ambiguous(), "aaaaaaaaaa", 1) == "++++++++++"); }
 
 TEST(merged_tables_try_the_end) {
     REQUIRE(said(nested(merged), "aaabbb") == ".....+");

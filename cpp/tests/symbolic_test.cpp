@@ -25,11 +25,17 @@ public:
         machine->alive = {0};
     }
     Number truth(bool value) { return node({Node::Kind::Truth, value, false, -1, {}, {}, 0, {}}); }
-    Number join(bool conjunction, std::vector<Number> parts) { return node({Node::Kind::Join, conjunction, false, -1, std::move(parts), {}, 0, {}}); }
-    Number modality(bool necessity, EventId letter, Number pattern, Machine::Guard guard, Number then, std::vector<Number> live = {}) {
-        return node({Node::Kind::Modality, necessity, false, letter, {pattern}, std::move(guard), then, std::move(live)});
+    Number join(bool conjunction, std::vector<Number> parts) {
+        return node({Node::Kind::Join, conjunction, false, -1, std::move(parts), {}, 0, {}});
     }
-    Number recursion(bool begins, Number target = 0) { return node({Node::Kind::Recursion, begins, false, -1, {}, {}, target, {}}); }
+    Number modality(bool necessity, EventId letter, Number pattern, Machine::Guard guard, Number then,
+                    std::vector<Number> live = {}) {
+        return node(
+            {Node::Kind::Modality, necessity, false, letter, {pattern}, std::move(guard), then, std::move(live)});
+    }
+    Number recursion(bool begins, Number target = 0) {
+        return node({Node::Kind::Recursion, begins, false, -1, {}, {}, target, {}});
+    }
     Number pattern(Pattern::Kind kind, Number slot = 0, Term value = {}, std::vector<Number> parts = {}) {
         machine->patterns.push_back({kind, false, slot, value, std::move(parts)});
         if (kind == Pattern::Kind::Bind) machine->slots = std::max(machine->slots, slot + 1);
@@ -79,7 +85,8 @@ int take(Runner& runner, Word& state, EventId letter, Term value) {
     return outcome.categories.empty() ? -1 : outcome.categories[0];
 }
 
-// max X.([recv A] ([send B when B =/= A]ff and [send B when B =:= A]X) and [recv _]X): answers are what was asked last, or before.
+// max X.([recv A] ([send B when B =/= A]ff and [send B when B =:= A]X) and [recv _]X): answers are what was asked last,
+// or before.
 Machine& echo(Builder& build) {
     const Number x = build.recursion(true);
     const Number again = build.recursion(false, x);
@@ -144,7 +151,8 @@ TEST(symbolic_states_are_copied_and_saved) {
     REQUIRE(take(other, restored, kSend, Term::small(1)) == Machine::kRejection);
     for (std::size_t k = 0; k < items.size(); ++k) {
         for (const bool cut : {true, false}) {
-            std::vector<Item> damaged(items.begin(), items.begin() + static_cast<std::ptrdiff_t>(cut ? k : items.size()));
+            std::vector<Item> damaged(items.begin(),
+                                      items.begin() + static_cast<std::ptrdiff_t>(cut ? k : items.size()));
             if (!cut) damaged[k] = std::int64_t{1} << 40;
             SetRunner victim(machine);
             victim.explain();
@@ -153,8 +161,7 @@ TEST(symbolic_states_are_copied_and_saved) {
             try {
                 victim.transfer(broken, word);
                 REQUIRE(!cut);  // some numbers may be anything: rows, times
-            } catch (const BadSnapshot&) {
-            }
+            } catch (const BadSnapshot&) {}
         }
     }
 }
@@ -192,7 +199,8 @@ TEST(symbolic_trees_stay_flat) {
     const Number x = build.recursion(true);
     const Number again = build.recursion(false, x);
     const Number same = build.operation(Operator::Exactly, {build.slot(1), build.slot(0)});
-    const Number sum = build.operation(Operator::Exactly, {build.slot(2), build.operation(Operator::Add, {build.slot(0), build.slot(0)})});
+    const Number sum = build.operation(Operator::Exactly,
+                                       {build.slot(2), build.operation(Operator::Add, {build.slot(0), build.slot(0)})});
     const Number one = build.modality(false, kSend, build.bind(1), {{same}}, again, {0});
     const Number two = build.modality(false, kSend, build.bind(2), {{sum}}, again, {0});
     const Number ask = build.modality(true, kRecv, build.bind(0), {}, build.join(false, {one, two}));
@@ -240,8 +248,8 @@ TEST(symbolic_machines_are_checked) {
     };
     REQUIRE(!refused([](Machine&) {}));
     REQUIRE(refused([](Machine& machine) { machine.root = 99; }));
-    REQUIRE(refused([](Machine& machine) { machine.nodes[0].then = 0; }));       // recursion without a modality
-    REQUIRE(refused([](Machine& machine) { machine.nodes[3].live = {}; }));      // reads a slot that is not there
+    REQUIRE(refused([](Machine& machine) { machine.nodes[0].then = 0; }));   // recursion without a modality
+    REQUIRE(refused([](Machine& machine) { machine.nodes[3].live = {}; }));  // reads a slot that is not there
     REQUIRE(refused([](Machine& machine) { machine.nodes[3].letter = 2; }));
     REQUIRE(refused([](Machine& machine) { machine.patterns[0].slot = 7; }));
     REQUIRE(refused([](Machine& machine) { machine.expressions.back().operands.push_back(0); }));

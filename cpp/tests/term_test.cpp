@@ -64,7 +64,8 @@ TEST(identifiers_lie_in_their_word_only_if_nothing_is_lost) {
     REQUIRE(arena.pid("<0.20.0>") == Term::pid(0, 20, 0));
     REQUIRE((arena.pid("<0.20.0>").pid() == std::array<std::uint32_t, 3>{0, 20, 0}));
     REQUIRE(to_text(arena.pid("<2047.4294967295.262143>")) == "<2047.4294967295.262143>");
-    for (const char* text : {"<0.020.0>", "<2048.1.1>", "<0.1>", "<0.1.2", "<0.1.2>x", "queue", "", "<>", "<0.99999999999999999999.0>"}) {
+    for (const char* text :
+         {"<0.020.0>", "<2048.1.1>", "<0.1>", "<0.1.2", "<0.1.2>x", "queue", "", "<>", "<0.99999999999999999999.0>"}) {
         REQUIRE(arena.pid(text).is_boxed());
         REQUIRE(arena.pid(text).type() == TermType::Pid && to_text(arena.pid(text)) == text);
     }
@@ -72,8 +73,9 @@ TEST(identifiers_lie_in_their_word_only_if_nothing_is_lost) {
 
 TEST(integers_of_any_size) {
     Arena arena;
-    for (const char* text : {"0", "-1", "1152921504606846975", "-1152921504606846976", "1152921504606846976", "9223372036854775807",
-                             "-9223372036854775808", "123456789012345678901234567890", "-4294967296000000000000000000001"})
+    for (const char* text :
+         {"0", "-1", "1152921504606846975", "-1152921504606846976", "1152921504606846976", "9223372036854775807",
+          "-9223372036854775808", "123456789012345678901234567890", "-4294967296000000000000000000001"})
         REQUIRE(to_text(arena.integer(text)) == text);
     REQUIRE(arena.integer("1152921504606846975").is_small() && !arena.integer("1152921504606846976").is_small());
     REQUIRE(arena.integer("+7") == Term::small(7));
@@ -105,13 +107,15 @@ TEST(texts_equal_atoms_and_strings_which_differ) {
         REQUIRE(identical(arena.text(name), arena.text(name)));
     }
     REQUIRE(!exactly_equal(arena.binary("ok"), arena.text("ok"), arena));
-    REQUIRE(exactly_equal(Term::none(), arena.atom("undefined"), arena) && exactly_equal(arena.atom("none"), Term::none(), arena));
+    REQUIRE(exactly_equal(Term::none(), arena.atom("undefined"), arena) &&
+            exactly_equal(arena.atom("none"), Term::none(), arena));
     REQUIRE(!exactly_equal(Term::none(), arena.atom("no"), arena));
 }
 
 TEST(numbers_are_equal_exactly_or_by_value) {
     Arena arena;
-    REQUIRE(!exactly_equal(Term::small(1), arena.real(1.0), arena) && loosely_equal(Term::small(1), arena.real(1.0), arena));
+    REQUIRE(!exactly_equal(Term::small(1), arena.real(1.0), arena) &&
+            loosely_equal(Term::small(1), arena.real(1.0), arena));
     REQUIRE(loosely_equal(tuple(arena, {Term::small(1)}), tuple(arena, {arena.real(1.0)}), arena));
     REQUIRE(!exactly_equal(tuple(arena, {Term::small(1)}), tuple(arena, {arena.real(1.0)}), arena));
     REQUIRE(exactly_equal(arena.integer("99999999999999999999"), arena.integer("99999999999999999999"), arena));
@@ -126,11 +130,27 @@ TEST(values_of_all_types_are_ordered) {
     Term* pair = arena.terms(2);
     pair[0] = Term::small(1);
     pair[1] = Term::small(2);
-    const std::vector<Term> rising = {arena.real(-1.5), Term::small(0), arena.real(0.5), arena.integer("99999999999999999999"), arena.atom("a"),
-                                      arena.atom("b"), arena.reference("#Ref<0.0.0.9>"), arena.reference("#Ref<0.0.0.10>"), arena.pid("<0.9.0>"), arena.pid("<0.10.0>"),
-                                      arena.pid("other"), tuple(arena, {Term::small(9)}), tuple(arena, {Term::small(1), Term::small(1)}), arena.map(pair, 1),
-                                      Term::nil(), list(arena, {Term::small(1)}), list(arena, {Term::small(1), Term::small(0)}), list(arena, {Term::small(2)}),
-                                      arena.string("a"), arena.string("ab"), arena.binary("a")};
+    const std::vector<Term> rising = {arena.real(-1.5),
+                                      Term::small(0),
+                                      arena.real(0.5),
+                                      arena.integer("99999999999999999999"),
+                                      arena.atom("a"),
+                                      arena.atom("b"),
+                                      arena.reference("#Ref<0.0.0.9>"),
+                                      arena.reference("#Ref<0.0.0.10>"),
+                                      arena.pid("<0.9.0>"),
+                                      arena.pid("<0.10.0>"),
+                                      arena.pid("other"),
+                                      tuple(arena, {Term::small(9)}),
+                                      tuple(arena, {Term::small(1), Term::small(1)}),
+                                      arena.map(pair, 1),
+                                      Term::nil(),
+                                      list(arena, {Term::small(1)}),
+                                      list(arena, {Term::small(1), Term::small(0)}),
+                                      list(arena, {Term::small(2)}),
+                                      arena.string("a"),
+                                      arena.string("ab"),
+                                      arena.binary("a")};
     for (std::size_t i = 0; i < rising.size(); ++i)
         for (std::size_t j = 0; j < rising.size(); ++j) {
             const int order = *compare(rising[i], rising[j], arena);
@@ -146,9 +166,11 @@ TEST(terms_print_as_a_log_has_them) {
     Term* pair = arena.terms(2);
     pair[0] = arena.atom("k");
     pair[1] = arena.binary("hi");
-    const Term all = tuple(arena, {arena.atom("job"), arena.atom("Hello world"), arena.string("50% \"off\""), list(arena, {arena.real(2.5), Term::small(-3)}),
-                                   arena.real(1e30), arena.real(2), Term::nil(), arena.map(pair, 1), Term::none(), arena.tuple(nullptr, 0)});
-    REQUIRE(to_text(all) == "{job,'Hello world',\"50% \\\"off\\\"\",[2.5,-3],1.0e+30,2.0,[],#{k => <<104,105>>},none,{}}");
+    const Term all = tuple(arena, {arena.atom("job"), arena.atom("Hello world"), arena.string("50% \"off\""),
+                                   list(arena, {arena.real(2.5), Term::small(-3)}), arena.real(1e30), arena.real(2),
+                                   Term::nil(), arena.map(pair, 1), Term::none(), arena.tuple(nullptr, 0)});
+    REQUIRE(to_text(all) ==
+            "{job,'Hello world',\"50% \\\"off\\\"\",[2.5,-3],1.0e+30,2.0,[],#{k => <<104,105>>},none,{}}");
 }
 
 TEST(no_terms_at_all_take_their_room_in_an_arena) {
@@ -188,7 +210,9 @@ TEST(kept_terms_outlive_their_arena) {
     {
         Arena arena;
         std::string name = "a rather long name";
-        const Term term = tuple(arena, {arena.atom(name), list(arena, {arena.integer("99999999999999999999"), arena.real(1.5)}), arena.string(name)});
+        const Term term =
+            tuple(arena, {arena.atom(name), list(arena, {arena.integer("99999999999999999999"), arena.real(1.5)}),
+                          arena.string(name)});
         kept = keep(term, arena);
         twin = keep(term, arena);
         name.assign(name.size(), 'x');
@@ -238,8 +262,10 @@ TEST(snapshots_of_terms) {
     Term* pair = arena.terms(2);
     pair[0] = arena.text("k");
     pair[1] = arena.reference("#Ref<0.1.2.3>");
-    const Term term = keep(tuple(arena, {arena.atom("job"), arena.real(-0.5), arena.integer("-99999999999999999999"), arena.map(pair, 1), arena.pid("<0.1.2>"),
-                                         arena.pid("odd"), list(arena, {Term::none()}), arena.binary("x"), arena.string("y")}), arena);
+    const Term term = keep(tuple(arena, {arena.atom("job"), arena.real(-0.5), arena.integer("-99999999999999999999"),
+                                         arena.map(pair, 1), arena.pid("<0.1.2>"), arena.pid("odd"),
+                                         list(arena, {Term::none()}), arena.binary("x"), arena.string("y")}),
+                           arena);
     Archive archive;
     transfer_term(archive, term);
     const std::vector<Item> items = archive.items();

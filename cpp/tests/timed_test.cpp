@@ -142,7 +142,8 @@ TEST(timed_memory_is_bounded_whatever_the_rate) {
         std::uint64_t low, high;
         std::size_t bound;  // low / (high - low), rounded up, and one
     };
-    for (const Case& one : {Case{0, 3600, 1}, Case{1, 3600, 2}, Case{1800, 3600, 2}, Case{3000, 3600, 6}, Case{3599, 3600, 3600}, Case{7, 10, 4}}) {
+    for (const Case& one : {Case{0, 3600, 1}, Case{1, 3600, 2}, Case{1800, 3600, 2}, Case{3000, 3600, 6},
+                            Case{3599, 3600, 3600}, Case{7, 10, 4}}) {
         for (const int every : {1, 7, 700, 1500}) {  // every so many milliseconds there is a witness
             TimedRunner runner(*machine_of(Kind::Since, {0}, seconds(one.low, one.high)), 3);
             const Word state = runner.begin();
@@ -180,10 +181,10 @@ TEST(timed_until_gives_several_verdicts_at_the_event_that_settles_them) {
     const Word state = runner.begin();
     REQUIRE(step(runner, state, 1, At(std::int64_t{0})) == 0);
     REQUIRE(step(runner, state, 1, At(std::int64_t{4})) == 0);
-    REQUIRE(step(runner, state, 1, At(std::int64_t{6})) == kNo);          // of the first event
-    REQUIRE(step(runner, state, 0, At(std::int64_t{7})) == kYes);         // of the other two, and its own
+    REQUIRE(step(runner, state, 1, At(std::int64_t{6})) == kNo);   // of the first event
+    REQUIRE(step(runner, state, 0, At(std::int64_t{7})) == kYes);  // of the other two, and its own
     REQUIRE(step(runner, state, 1, At(std::int64_t{8})) == 0);
-    REQUIRE(step(runner, state, 2, At(std::int64_t{9})) == kNo);          // the left operand fails
+    REQUIRE(step(runner, state, 2, At(std::int64_t{9})) == kNo);  // the left operand fails
 }
 
 TEST(timed_copies_go_their_own_way) {

@@ -37,7 +37,8 @@ PyObject* SpecCode::function(PyObject* variables, PyObject* names) {
     return made;
 }
 
-bool SpecCode::run(PyObject* variables, PyObject* names, PyObject* const* values, std::size_t count, std::int32_t& answer) {
+bool SpecCode::run(PyObject* variables, PyObject* names, PyObject* const* values, std::size_t count,
+                   std::int32_t& answer) {
     PyObject* copy = role_ == Role::AssigningGuard ? PyDict_Copy(variables) : Py_NewRef(variables);
     PyObject* called = copy != nullptr ? function(copy, names) : nullptr;
     PyObject* result = called != nullptr ? PyObject_Vectorcall(called, values, count, nullptr) : nullptr;
@@ -57,7 +58,8 @@ bool SpecCode::read(PyObject* result, std::int32_t& answer) {
     }
     PyObject* state = PyUnicode_Check(result) ? PyDict_GetItemWithError(states_, result) : nullptr;
     if (state == nullptr) {
-        if (PyErr_Occurred() == nullptr) PyErr_Format(PyExc_ValueError, "a block returns the name of a state, or nothing: %R is none", result);
+        if (PyErr_Occurred() == nullptr)
+            PyErr_Format(PyExc_ValueError, "a block returns the name of a state, or nothing: %R is none", result);
         return false;
     }
     answer = static_cast<std::int32_t>(PyLong_AsLong(state));
@@ -70,7 +72,8 @@ PyObject* copy_of_variables(PyObject* variables) {
     PyObject *name = nullptr, *value = nullptr;
     while (copy != nullptr && PyDict_Next(variables, &at, &name, &value) != 0) {
         if (!PyFunction_Check(value) || PyFunction_GET_GLOBALS(value) != variables) continue;
-        auto* made = reinterpret_cast<PyFunctionObject*>(PyFunction_NewWithQualName(PyFunction_GET_CODE(value), copy, reinterpret_cast<PyFunctionObject*>(value)->func_qualname));
+        auto* made = reinterpret_cast<PyFunctionObject*>(PyFunction_NewWithQualName(
+            PyFunction_GET_CODE(value), copy, reinterpret_cast<PyFunctionObject*>(value)->func_qualname));
         const auto* original = reinterpret_cast<PyFunctionObject*>(value);
         if (made == nullptr) {
             Py_CLEAR(copy);

@@ -1,8 +1,9 @@
-// Python code of guarded machines: guards, blocks and actions, each compiled once and run with the variables of a slice.
+// Python code of guarded machines: guards, blocks and actions, each compiled once and run with the variables of a
+// slice.
 //
-// A slice's variables are a dictionary, which is the *globals* of the code while it runs: so every name means what it means
-// in Python, in inner functions and comprehensions too, and what code assigns is there for the next. Names that are no
-// variables are looked up where Python looks for builtins.
+// A slice's variables are a dictionary, which is the *globals* of the code while it runs: so every name means what it
+// means in Python, in inner functions and comprehensions too, and what code assigns is there for the next. Names that
+// are no variables are looked up where Python looks for builtins.
 #pragma once
 
 #include <Python.h>
@@ -21,7 +22,8 @@ public:
         Initialization,
     };
     // `states`: by name, what a block may answer.
-    SpecCode(PyObject* code, Role role, PyObject* states) : code_(Py_NewRef(code)), states_(Py_NewRef(states)), role_(role) {}
+    SpecCode(PyObject* code, Role role, PyObject* states)
+        : code_(Py_NewRef(code)), states_(Py_NewRef(states)), role_(role) {}
     SpecCode(SpecCode&& other) noexcept;
     SpecCode& operator=(const SpecCode&) = delete;
     ~SpecCode() { clear(); }

@@ -33,7 +33,8 @@ CellType type_of(const std::string& name) {
 
 std::vector<Field> fields_of(const std::vector<FieldArgs>& fields) {
     std::vector<Field> found;
-    for (const auto& [name, type, dictionary, required] : fields) found.push_back({name, type_of(type), dictionary, required});
+    for (const auto& [name, type, dictionary, required] : fields)
+        found.push_back({name, type_of(type), dictionary, required});
     return found;
 }
 
@@ -70,7 +71,8 @@ Cell cell_of(nb::handle value, CellType type) {
     return Cell::of_text({bytes.c_str(), bytes.size()});
 }
 
-// The definition: `odd(at, offset)` gives the values of the row, or None if it is a bad one, and where the next row begins.
+// The definition: `odd(at, offset)` gives the values of the row, or None if it is a bad one, and where the next row
+// begins.
 class Definition {
 public:
     Definition(nb::callable odd, const std::vector<Field>& fields) : odd_(std::move(odd)), fields_(fields) {}
@@ -105,16 +107,19 @@ nb::tuple read(const std::vector<Field>& fields, nb::callable odd, Read&& with) 
     return nb::make_tuple(Columns{std::move(found.columns)}, found.count);
 }
 
-nb::tuple read_text(nb::bytes block, std::size_t width, const std::vector<FieldArgs>& args, const std::vector<std::size_t>& positions, nb::callable odd) {
+nb::tuple read_text(nb::bytes block, std::size_t width, const std::vector<FieldArgs>& args,
+                    const std::vector<std::size_t>& positions, nb::callable odd) {
     check_positions(positions, width);
     if (positions.size() != args.size()) throw nb::value_error("a field has a position");
     const std::vector<Field> fields = fields_of(args);
-    return read(fields, std::move(odd), [&](const ReadOdd& reader) { return read_csv(view(block), width, fields, positions, reader); });
+    return read(fields, std::move(odd),
+                [&](const ReadOdd& reader) { return read_csv(view(block), width, fields, positions, reader); });
 }
 
 nb::tuple read_json(nb::bytes block, const std::vector<FieldArgs>& args, nb::callable odd) {
     const std::vector<Field> fields = fields_of(args);
-    return read(fields, std::move(odd), [&](const ReadOdd& reader) { return read_json_lines(view(block), fields, reader); });
+    return read(fields, std::move(odd),
+                [&](const ReadOdd& reader) { return read_json_lines(view(block), fields, reader); });
 }
 
 nb::tuple read_batch(nb::handle batch, const std::vector<FieldArgs>& args, nb::callable odd) {
@@ -125,17 +130,21 @@ nb::tuple read_batch(nb::handle batch, const std::vector<FieldArgs>& args, nb::c
     const auto release = [](auto* held) { held->release(held); };
     const std::unique_ptr<ArrowSchema, decltype(release)> schema_owner(&schema, release);
     const std::unique_ptr<ArrowArray, decltype(release)> array_owner(&array, release);
-    return read(fields, std::move(odd), [&](const ReadOdd& reader) { return read_arrow(schema, array, fields, reader); });
+    return read(fields, std::move(odd),
+                [&](const ReadOdd& reader) { return read_arrow(schema, array, fields, reader); });
 }
 
-std::optional<std::vector<std::optional<std::string>>> infer_text(nb::bytes block, std::size_t width, const std::vector<std::size_t>& positions) {
+std::optional<std::vector<std::optional<std::string>>> infer_text(nb::bytes block, std::size_t width,
+                                                                  const std::vector<std::size_t>& positions) {
     check_positions(positions, width);
     const auto seen = infer_csv(view(block), width, positions);
     if (!seen) return {};
     return names_of(*seen);
 }
 
-std::vector<std::optional<std::string>> infer_json(nb::bytes block, const std::vector<std::string>& names) { return names_of(infer_json_lines(view(block), names)); }
+std::vector<std::optional<std::string>> infer_json(nb::bytes block, const std::vector<std::string>& names) {
+    return names_of(infer_json_lines(view(block), names));
+}
 
 nb::tuple lend(const Columns& self, nb::handle /*requested_schema*/) {
     auto schema = std::make_unique<ArrowSchema>();
@@ -175,19 +184,22 @@ nb::object value(const OwnedColumns::Column& column, std::size_t row) {
 nb::dict first_row(const Columns& self) {
     nb::dict row;
     for (const OwnedColumns::Column& column : self.owned->columns)
-        if (self.owned->rows > 0 && column.name != OwnedColumns::kNumber) row[nb::str(column.name.c_str(), column.name.size())] = value(column, 0);
+        if (self.owned->rows > 0 && column.name != OwnedColumns::kNumber)
+            row[nb::str(column.name.c_str(), column.name.size())] = value(column, 0);
     return row;
 }
 
 nb::list distinct(const Columns& self, const std::string& name) {
     const OwnedColumns::Column& column = numbered(self, name);
     nb::list texts;
-    for (std::size_t k = 0; k < column.counts.size(); ++k) texts.append(nb::str(column.text_at(k).data(), column.text_at(k).size()));
+    for (std::size_t k = 0; k < column.counts.size(); ++k)
+        texts.append(nb::str(column.text_at(k).data(), column.text_at(k).size()));
     return texts;
 }
 
 // How many of the first `rows` rows have one of the texts.
-std::int64_t count(const Columns& self, const std::string& name, const std::vector<std::string>& texts, std::int64_t rows) {
+std::int64_t count(const Columns& self, const std::string& name, const std::vector<std::string>& texts,
+                   std::int64_t rows) {
     const OwnedColumns::Column& column = numbered(self, name);
     const std::set<std::string_view> wanted(texts.begin(), texts.end());
     std::vector<bool> hit;
@@ -212,7 +224,8 @@ void begin_at(Columns& self, std::int64_t first_row) {
             for (std::int64_t& number : column.words) number += shift;
 }
 
-std::optional<std::tuple<std::int64_t, std::string, std::string>> first_lacking(const Columns& self, const EventNeeds& needs) {
+std::optional<std::tuple<std::int64_t, std::string, std::string>> first_lacking(const Columns& self,
+                                                                                const EventNeeds& needs) {
     const std::vector<Lack> found = find_lacking(*self.owned, needs, true);
     if (found.empty()) return {};
     const Lack& lack = found.front();
@@ -225,7 +238,8 @@ std::pair<Columns, std::int64_t> without_lacking(const Columns& self, const Even
     for (const Lack& lack : find_lacking(*self.owned, needs, false)) bad.insert(self.owned->number(lack.row));
     if (bad.empty()) return {self, 0};
     Marks marks;
-    for (std::int64_t row = 0; row < self.owned->rows; ++row) marks.push_back(bad.contains(self.owned->number(row)) ? 0 : 1);
+    for (std::int64_t row = 0; row < self.owned->rows; ++row)
+        marks.push_back(bad.contains(self.owned->number(row)) ? 0 : 1);
     return {Columns{marked_rows(*self.owned, marks)}, static_cast<std::int64_t>(bad.size())};
 }
 
@@ -247,21 +261,32 @@ void add_columns(nb::module_& module) {
         .def_prop_ro("column_names",
                      [](const Columns& self) {
                          nb::list names;
-                         for (const OwnedColumns::Column& column : self.owned->columns) names.append(nb::str(column.name.c_str(), column.name.size()));
+                         for (const OwnedColumns::Column& column : self.owned->columns)
+                             names.append(nb::str(column.name.c_str(), column.name.size()));
                          return names;
                      })
-        .def("null_count", [](const Columns& self, const std::string& name) { return at(self, name).nulls; }, nb::arg("name"))
+        .def(
+            "null_count", [](const Columns& self, const std::string& name) { return at(self, name).nulls; },
+            nb::arg("name"))
         .def("distinct", &distinct, nb::arg("name"))
         .def("count", &count, nb::arg("name"), nb::arg("texts"), nb::arg("rows"))
         .def("first", &first_row)
         .def("begin_at", &begin_at, nb::arg("first_row"))
-        .def("rows_before", [](const Columns& self, std::int64_t number) { return self.owned->rows_before(number); }, nb::arg("number"))
-        .def("before", [](const Columns& self, std::int64_t number) { return Columns{first_rows(*self.owned, self.owned->rows_before(number))}; }, nb::arg("number"))
+        .def(
+            "rows_before", [](const Columns& self, std::int64_t number) { return self.owned->rows_before(number); },
+            nb::arg("number"))
+        .def(
+            "before",
+            [](const Columns& self, std::int64_t number) {
+                return Columns{first_rows(*self.owned, self.owned->rows_before(number))};
+            },
+            nb::arg("number"))
         .def("first_lacking", &first_lacking, nb::arg("needs"))
         .def("without_lacking", &without_lacking, nb::arg("needs"))
         .def("__arrow_c_array__", &lend, nb::arg("requested_schema").none() = nb::none());
     module.def("count_byte", &count_byte, nb::arg("text"), nb::arg("byte"), nb::arg("end"));
-    module.def("read_csv", &read_text, nb::arg("block"), nb::arg("width"), nb::arg("fields"), nb::arg("positions"), nb::arg("odd"));
+    module.def("read_csv", &read_text, nb::arg("block"), nb::arg("width"), nb::arg("fields"), nb::arg("positions"),
+               nb::arg("odd"));
     module.def("read_json_lines", &read_json, nb::arg("block"), nb::arg("fields"), nb::arg("odd"));
     module.def("read_arrow", &read_batch, nb::arg("batch"), nb::arg("fields"), nb::arg("odd"));
     module.def("infer_csv", &infer_text, nb::arg("block"), nb::arg("width"), nb::arg("positions"));

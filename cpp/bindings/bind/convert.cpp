@@ -57,9 +57,7 @@ bool prepare_conversion() {
     return enum_type != nullptr;
 }
 
-bool is_permanent(PyObject* value) {
-    return reinterpret_cast<PyObject*>(Py_TYPE(Py_TYPE(value))) == enum_type;
-}
+bool is_permanent(PyObject* value) { return reinterpret_cast<PyObject*>(Py_TYPE(Py_TYPE(value))) == enum_type; }
 
 Key key_of(PyObject* value, std::string& scratch) { return key_at_depth(value, scratch, 0); }
 
@@ -99,7 +97,8 @@ Key key_at_depth(PyObject* value, std::string& scratch, int depth) {
     if (value == Py_None) return Key::of_bits(KeyKind::Null, 0);
     if (type == &PyFloat_Type) return Key::of_float(PyFloat_AS_DOUBLE(value));
     if (type == &PyBytes_Type)
-        return Key::of_blob(KeyKind::Bytes, {PyBytes_AS_STRING(value), static_cast<std::size_t>(PyBytes_GET_SIZE(value))});
+        return Key::of_blob(KeyKind::Bytes,
+                            {PyBytes_AS_STRING(value), static_cast<std::size_t>(PyBytes_GET_SIZE(value))});
     if (type == &PyTuple_Type) {
         std::string written;
         if (!write_tuple(value, written, depth + 1)) return object();
@@ -122,12 +121,15 @@ PyObject* scalar(const Value& value) {
         case KeyKind::Bool: return PyBool_FromLong(value.bits != 0);
         case KeyKind::Text: {
             const auto size = static_cast<Py_ssize_t>(value.blob.size());
-            const auto decoded = [&](const char* errors) { return PyUnicode_DecodeUTF8(value.blob.data(), size, errors); };
+            const auto decoded = [&](const char* errors) {
+                return PyUnicode_DecodeUTF8(value.blob.data(), size, errors);
+            };
             if (PyObject* text = decoded("surrogatepass")) return text;
             PyErr_Clear();  // Arrow and snapshots do not promise UTF-8
             return decoded("replace");
         }
-        case KeyKind::Bytes: return PyBytes_FromStringAndSize(value.blob.data(), static_cast<Py_ssize_t>(value.blob.size()));
+        case KeyKind::Bytes:
+            return PyBytes_FromStringAndSize(value.blob.data(), static_cast<Py_ssize_t>(value.blob.size()));
         case KeyKind::BigInt: return PyLong_FromString(value.blob.c_str(), nullptr, 16);
         case KeyKind::Tuple: return read_tuple(value.blob);
         default: Py_RETURN_NONE;

@@ -11,7 +11,9 @@
 namespace mopsus::python {
 
 // Objects travel through the core as words.
-inline PyObject* as_object(std::uint64_t word) { return reinterpret_cast<PyObject*>(static_cast<std::uintptr_t>(word)); }
+inline PyObject* as_object(std::uint64_t word) {
+    return reinterpret_cast<PyObject*>(static_cast<std::uintptr_t>(word));
+}
 
 enum class KeyMode : std::uint8_t { ByKind, Identity, Equality };
 
@@ -20,8 +22,8 @@ enum class KeyMode : std::uint8_t { ByKind, Identity, Equality };
 Key key_of(PyObject* value, std::string& scratch);
 // Are all values of this type told apart by identity?
 inline bool has_identity(const PyTypeObject* type) {
-    return type != &PyLong_Type && type != &PyUnicode_Type && type != &PyFloat_Type && type != &PyTuple_Type && type != &PyBytes_Type &&
-           type != &PyBool_Type && type != Py_TYPE(Py_None) && !is_spelling(type);
+    return type != &PyLong_Type && type != &PyUnicode_Type && type != &PyFloat_Type && type != &PyTuple_Type &&
+           type != &PyBytes_Type && type != &PyBool_Type && type != Py_TYPE(Py_None) && !is_spelling(type);
 }
 // An object whose key is its identity but that is never collected: it lives as long as its class or module.
 bool is_permanent(PyObject* value);

@@ -33,8 +33,12 @@ using Pair = std::tuple<Time, Input>;
 using Triple = std::tuple<Time, Input, bool>;
 using Nodes = std::vector<std::tuple<Input, Diagram, Diagram>>;
 
-Truth truth_of(std::optional<bool> verdict) { return !verdict ? Truth::Unknown : *verdict ? Truth::True : Truth::False; }
-std::optional<bool> verdict_of(Truth truth) { return truth == Truth::Unknown ? std::nullopt : std::optional(truth == Truth::True); }
+Truth truth_of(std::optional<bool> verdict) {
+    return !verdict ? Truth::Unknown : *verdict ? Truth::True : Truth::False;
+}
+std::optional<bool> verdict_of(Truth truth) {
+    return truth == Truth::Unknown ? std::nullopt : std::optional(truth == Truth::True);
+}
 
 Observation observation_of(const Triple& triple) {
     const auto& [time, input, value] = triple;
@@ -48,8 +52,8 @@ std::vector<Triple> triples(std::span<const Observation> observations) {
     return result;
 }
 
-void construct(Automaton* self, std::vector<std::string> inputs, const std::vector<std::optional<bool>>& verdicts, const Nodes& nodes,
-               std::vector<Diagram> roots) {
+void construct(Automaton* self, std::vector<std::string> inputs, const std::vector<std::optional<bool>>& verdicts,
+               const Nodes& nodes, std::vector<Diagram> roots) {
     std::vector<Truth> truths;
     for (const std::optional<bool> verdict : verdicts) truths.push_back(truth_of(verdict));
     std::vector<Automaton::Node> made;
@@ -68,9 +72,12 @@ void add_memory(nb::module_& module) {
                 for (const Triple& each : observations) self->add(observation_of(each));
             },
             nb::arg("observations") = std::vector<Triple>())
-        .def("add", [](Memory& self, Time time, Input input, bool value) { self.add({{time, input}, value}); }, nb::arg("time"), nb::arg("input"),
-             nb::arg("value"))
-        .def("get", [](const Memory& self, Time time, Input input) { return self.get({time, input}); }, nb::arg("time"), nb::arg("input"))
+        .def(
+            "add", [](Memory& self, Time time, Input input, bool value) { self.add({{time, input}, value}); },
+            nb::arg("time"), nb::arg("input"), nb::arg("value"))
+        .def(
+            "get", [](const Memory& self, Time time, Input input) { return self.get({time, input}); }, nb::arg("time"),
+            nb::arg("input"))
         .def("merge", &Memory::merge, nb::arg("other"))
         .def("drop", &Memory::drop, nb::arg("time"))
         .def("clear", &Memory::clear)
@@ -83,7 +90,10 @@ void add_memory(nb::module_& module) {
 void add_ehe(nb::module_& module) {
     nb::class_<Ehe>(module, "Ehe")
         .def(
-            "__init__", [](Ehe* self, std::shared_ptr<Automaton> automaton, Time origin) { new (self) Ehe(std::move(automaton), origin); },
+            "__init__",
+            [](Ehe* self, std::shared_ptr<Automaton> automaton, Time origin) {
+                new (self) Ehe(std::move(automaton), origin);
+            },
             nb::arg("automaton"), nb::arg("origin") = 0)
         .def_static(
             "load",
@@ -100,13 +110,15 @@ void add_ehe(nb::module_& module) {
         .def_prop_ro("evaluations", [](const Ehe& self) { return self.counters().evaluations; })
         .def_prop_ro("simplifications", [](const Ehe& self) { return self.counters().simplifications; })
         .def("tick", &Ehe::tick)
-        .def("learn", [](Ehe& self, Time time, Input input, bool value) { self.learn({{time, input}, value}); }, nb::arg("time"), nb::arg("input"),
-             nb::arg("value"))
+        .def(
+            "learn", [](Ehe& self, Time time, Input input, bool value) { self.learn({{time, input}, value}); },
+            nb::arg("time"), nb::arg("input"), nb::arg("value"))
         .def("update", &Ehe::update, nb::arg("memory"))
         .def("resolve", &Ehe::resolve)
         .def("states", &Ehe::states, nb::arg("time"))
         .def("state", &Ehe::state, nb::arg("time"))
-        .def("verdict", [](const Ehe& self, Time time) { return verdict_of(self.verdict(time)); }, nb::arg("time"))
+        .def(
+            "verdict", [](const Ehe& self, Time time) { return verdict_of(self.verdict(time)); }, nb::arg("time"))
         .def("drop", &Ehe::drop, nb::arg("time"))
         .def("drop_resolved", &Ehe::drop_resolved)
         .def("forget", &Ehe::forget)
@@ -118,21 +130,25 @@ void add_ehe(nb::module_& module) {
                  if (!pending) return std::nullopt;
                  return std::pair(pending->time, pending->inputs);
              })
-        .def("missing",
-             [](const Ehe& self, Time time) {
-                 std::vector<Pair> result;
-                 for (const auto& [when, input] : self.missing(time)) result.emplace_back(when, input);
-                 return result;
-             },
-             nb::arg("time"))
-        .def("reasons", [](const Ehe& self, Time time) { return triples(self.reasons(time)); }, nb::arg("time"))
-        .def("expression",
-             [](const Ehe& self, Time time, State state, std::size_t most) {
-                 std::vector<std::vector<Triple>> result;
-                 for (const Ehe::Product& product : self.expression(time, state, most)) result.push_back(triples(product));
-                 return result;
-             },
-             nb::arg("time"), nb::arg("state"), nb::arg("most") = 10'000)
+        .def(
+            "missing",
+            [](const Ehe& self, Time time) {
+                std::vector<Pair> result;
+                for (const auto& [when, input] : self.missing(time)) result.emplace_back(when, input);
+                return result;
+            },
+            nb::arg("time"))
+        .def(
+            "reasons", [](const Ehe& self, Time time) { return triples(self.reasons(time)); }, nb::arg("time"))
+        .def(
+            "expression",
+            [](const Ehe& self, Time time, State state, std::size_t most) {
+                std::vector<std::vector<Triple>> result;
+                for (const Ehe::Product& product : self.expression(time, state, most))
+                    result.push_back(triples(product));
+                return result;
+            },
+            nb::arg("time"), nb::arg("state"), nb::arg("most") = 10'000)
         .def("entries", &Ehe::entries)
         .def("nodes", &Ehe::nodes)
         .def("data", &Ehe::data)

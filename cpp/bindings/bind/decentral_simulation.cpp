@@ -39,7 +39,10 @@ private:
 class Caller final : public Listener {
 public:
     Caller(nb::object began, nb::object stepped, nb::object sent, nb::object delivered)
-        : began_(std::move(began)), stepped_(std::move(stepped)), sent_(std::move(sent)), delivered_(std::move(delivered)) {}
+        : began_(std::move(began)),
+          stepped_(std::move(stepped)),
+          sent_(std::move(sent)),
+          delivered_(std::move(delivered)) {}
 
     void began(Time round) override {
         if (!began_.is_none()) began_(round);
@@ -47,8 +50,10 @@ public:
     void stepped(Time round, Number monitor, const Step& step) override {
         if (!stepped_.is_none()) stepped_(round, monitor, Step(step));
     }
-    void sent(Time round, Number from, Number to, const Content& content, std::uint64_t data, std::uint64_t bytes, std::span<const Time> arrivals) override {
-        if (!sent_.is_none()) sent_(round, from, to, content, data, bytes, std::vector<Time>(arrivals.begin(), arrivals.end()));
+    void sent(Time round, Number from, Number to, const Content& content, std::uint64_t data, std::uint64_t bytes,
+              std::span<const Time> arrivals) override {
+        if (!sent_.is_none())
+            sent_(round, from, to, content, data, bytes, std::vector<Time>(arrivals.begin(), arrivals.end()));
     }
     void delivered(Time round, Number from, Number to, const Content& content) override {
         if (!delivered_.is_none()) delivered_(round, from, to, content);
@@ -66,12 +71,14 @@ std::shared_ptr<decentral::Monitor> monitor_of(nb::handle object) {
     return std::make_shared<Foreign>(nb::borrow(object));
 }
 
-using PythonSeat = std::tuple<nb::object, Component, std::vector<Input>, Input, std::vector<std::string>, std::vector<Number>>;
+using PythonSeat =
+    std::tuple<nb::object, Component, std::vector<Input>, Input, std::vector<std::string>, std::vector<Number>>;
 
-Outcome simulate(const std::vector<PythonSeat>& seats, const Feed& feed, const Conditions& conditions, Time limit, std::uint64_t seed,
-                 nb::object began, nb::object stepped, nb::object sent, nb::object delivered) {
+Outcome simulate(const std::vector<PythonSeat>& seats, const Feed& feed, const Conditions& conditions, Time limit,
+                 std::uint64_t seed, nb::object began, nb::object stepped, nb::object sent, nb::object delivered) {
     std::vector<Seat> made;
-    for (const auto& [monitor, place, inputs, moves, names, peers] : seats) made.push_back({monitor_of(monitor), place, inputs, moves, names, peers});
+    for (const auto& [monitor, place, inputs, moves, names, peers] : seats)
+        made.push_back({monitor_of(monitor), place, inputs, moves, names, peers});
     Simulation simulation(std::move(made), feed, conditions, limit, seed);
     if (began.is_none() && stepped.is_none() && sent.is_none() && delivered.is_none()) return simulation.run();
     Caller caller(std::move(began), std::move(stepped), std::move(sent), std::move(delivered));
@@ -80,9 +87,14 @@ Outcome simulate(const std::vector<PythonSeat>& seats, const Feed& feed, const C
 
 void add_feed(nb::module_& module) {
     nb::class_<Feed>(module, "Feed")
-        .def(nb::init<std::vector<Input>, Time, bool>(), nb::arg("propositions"), nb::arg("length"), nb::arg("held") = false)
-        .def("add", [](Feed& self, Component component, Time time, Input proposition, bool value) { self.add(component, {time, proposition, value}); },
-             nb::arg("component"), nb::arg("time"), nb::arg("proposition"), nb::arg("value"))
+        .def(nb::init<std::vector<Input>, Time, bool>(), nb::arg("propositions"), nb::arg("length"),
+             nb::arg("held") = false)
+        .def(
+            "add",
+            [](Feed& self, Component component, Time time, Input proposition, bool value) {
+                self.add(component, {time, proposition, value});
+            },
+            nb::arg("component"), nb::arg("time"), nb::arg("proposition"), nb::arg("value"))
         .def_prop_ro("length", &Feed::length);
 }
 
@@ -95,14 +107,23 @@ void add_conditions(nb::module_& module) {
         .def_rw("duplication", &Conditions::duplication)
         .def_rw("loss", &Conditions::loss)
         .def_rw("resend", &Conditions::resend)
-        .def("part", [](Conditions& self, Time from, Time to, std::vector<std::uint32_t> sides) { self.partitions.push_back({{from, to}, std::move(sides)}); },
-             nb::arg("from_round"), nb::arg("to_round"), nb::arg("sides"))
-        .def("crash", [](Conditions& self, Time from, Time to, Number monitor) { self.crashes.push_back({{from, to}, monitor}); }, nb::arg("from_round"),
-             nb::arg("to_round"), nb::arg("monitor"));
+        .def(
+            "part",
+            [](Conditions& self, Time from, Time to, std::vector<std::uint32_t> sides) {
+                self.partitions.push_back({{from, to}, std::move(sides)});
+            },
+            nb::arg("from_round"), nb::arg("to_round"), nb::arg("sides"))
+        .def(
+            "crash",
+            [](Conditions& self, Time from, Time to, Number monitor) { self.crashes.push_back({{from, to}, monitor}); },
+            nb::arg("from_round"), nb::arg("to_round"), nb::arg("monitor"));
 }
 
 void add_outcome(nb::module_& module) {
-    nb::class_<Spread>(module, "Spread").def_ro("sum", &Spread::sum).def_ro("count", &Spread::count).def_ro("most", &Spread::most);
+    nb::class_<Spread>(module, "Spread")
+        .def_ro("sum", &Spread::sum)
+        .def_ro("count", &Spread::count)
+        .def_ro("most", &Spread::most);
     nb::class_<Load>(module, "Load")
         .def_ro("total", &Load::total)
         .def_ro("critical", &Load::critical)
@@ -136,11 +157,14 @@ void add_outcome(nb::module_& module) {
         .def_ro("rounds", &Outcome::rounds)
         .def_ro("measures", &Outcome::measures)
         .def_ro("on_the_way", &Outcome::on_the_way)
-        .def("answers", [](const Outcome& self, Number monitor) {
-            std::vector<std::tuple<Time, Time, bool>> runs;
-            for (const auto& [first, last, value] : self.answers.at(monitor)) runs.emplace_back(first, last, value);
-            return runs;
-        }, nb::arg("monitor"));
+        .def(
+            "answers",
+            [](const Outcome& self, Number monitor) {
+                std::vector<std::tuple<Time, Time, bool>> runs;
+                for (const auto& [first, last, value] : self.answers.at(monitor)) runs.emplace_back(first, last, value);
+                return runs;
+            },
+            nb::arg("monitor"));
 }
 
 }  // namespace
@@ -149,8 +173,9 @@ void add_simulation(nb::module_& module) {
     add_feed(module);
     add_conditions(module);
     add_outcome(module);
-    module.def("simulate", &simulate, nb::arg("seats"), nb::arg("feed"), nb::arg("conditions"), nb::arg("limit"), nb::arg("seed"), nb::arg("began").none(),
-               nb::arg("stepped").none(), nb::arg("sent").none(), nb::arg("delivered").none());
+    module.def("simulate", &simulate, nb::arg("seats"), nb::arg("feed"), nb::arg("conditions"), nb::arg("limit"),
+               nb::arg("seed"), nb::arg("began").none(), nb::arg("stepped").none(), nb::arg("sent").none(),
+               nb::arg("delivered").none());
 }
 
 }  // namespace mopsus::python

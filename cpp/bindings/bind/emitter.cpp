@@ -32,8 +32,8 @@ PyObject* call_by_name(Emitter* self, PyObject* const* args, Py_ssize_t given, P
     const Py_ssize_t named = names != nullptr ? PyTuple_GET_SIZE(names) : 0;
     std::array<PyObject*, kMaxParameters + kMaxFields> values{};
     if (given + named != self->arity) {
-        PyErr_Format(errors.values, "event %s takes %zd value%s (%zd given)", declaration(self).name.c_str(), self->arity,
-                     self->arity == 1 ? "" : "s", given + named);
+        PyErr_Format(errors.values, "event %s takes %zd value%s (%zd given)", declaration(self).name.c_str(),
+                     self->arity, self->arity == 1 ? "" : "s", given + named);
         return nullptr;
     }
     for (Py_ssize_t k = 0; k < given; ++k) values[static_cast<std::size_t>(k)] = args[k];
@@ -92,7 +92,8 @@ PyType_Spec spec = {"mopsus._core.Emitter", sizeof(Emitter), 0,
 
 bool prepare_emitters(PyObject* module) {
     emitter_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
-    return emitter_type != nullptr && PyModule_AddObjectRef(module, "Emitter", reinterpret_cast<PyObject*>(emitter_type)) == 0;
+    return emitter_type != nullptr &&
+           PyModule_AddObjectRef(module, "Emitter", reinterpret_cast<PyObject*>(emitter_type)) == 0;
 }
 
 Emission emission_of(PyObject* callable) {
@@ -111,7 +112,8 @@ PyObject* make_emitter(PyObject* owner, PyMonitor& monitor, EventId event) {
     self->event = event;
     self->arity = static_cast<Py_ssize_t>(monitor.core().program().events[event].values());
     self->method = {declaration(self).name.c_str(), reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call)),
-                    METH_FASTCALL | METH_KEYWORDS, "Send this event; takes the values of its parameters and fields in declared order, or by name."};
+                    METH_FASTCALL | METH_KEYWORDS,
+                    "Send this event; takes the values of its parameters and fields in declared order, or by name."};
     PyObject_GC_Track(reinterpret_cast<PyObject*>(self));
     PyObject* function = PyCFunction_New(&self->method, reinterpret_cast<PyObject*>(self));
     Py_DECREF(self);

@@ -64,7 +64,8 @@ std::shared_ptr<const Machine> make_stack(nb::tuple arguments) {
     machine->gotos = nb::cast<std::vector<std::int32_t>>(arguments[3]);
     for (const nb::handle item : nb::cast<nb::list>(arguments[4])) {
         const auto production = nb::cast<nb::tuple>(item);
-        machine->productions.push_back({nb::cast<std::uint32_t>(production[0]), nb::cast<std::uint32_t>(production[1])});
+        machine->productions.push_back(
+            {nb::cast<std::uint32_t>(production[0]), nb::cast<std::uint32_t>(production[1])});
     }
     machine->guaranteed = nb::cast<bool>(arguments[5]);
     machine->lazy = nb::cast<bool>(arguments[6]);
@@ -91,8 +92,9 @@ std::shared_ptr<const Machine> make_timed(nb::tuple arguments) {
         const auto op = nb::cast<nb::tuple>(item);
         const auto kind = nb::cast<std::uint8_t>(op[0]);
         if (kind > static_cast<std::uint8_t>(TimedMachine::Kind::Until)) throw nb::value_error("no such operator");
-        machine->operators.push_back(
-            {static_cast<TimedMachine::Kind>(kind), nb::cast<std::vector<std::uint32_t>>(op[1]), {bounds_of(op[2]), bounds_of(op[3])}});
+        machine->operators.push_back({static_cast<TimedMachine::Kind>(kind),
+                                      nb::cast<std::vector<std::uint32_t>>(op[1]),
+                                      {bounds_of(op[2]), bounds_of(op[3])}});
     }
     machine->formula = nb::cast<std::uint32_t>(arguments[2]);
     machine->nanoseconds = nb::cast<std::int64_t>(arguments[3]);
@@ -110,9 +112,9 @@ std::shared_ptr<const Machine> make_caret(nb::tuple arguments) {
     for (const nb::handle item : nb::cast<nb::list>(arguments[1])) {
         const auto step = nb::cast<nb::tuple>(item);
         machine->steps.push_back({static_cast<CaretMachine::Op>(nb::cast<std::uint8_t>(step[0])),
-                                  static_cast<CaretMachine::Memory>(nb::cast<std::uint8_t>(step[1])), nb::cast<bool>(step[2]),
-                                  nb::cast<bool>(step[3]), nb::cast<bool>(step[4]), nb::cast<std::uint32_t>(step[5]),
-                                  nb::cast<std::uint32_t>(step[6])});
+                                  static_cast<CaretMachine::Memory>(nb::cast<std::uint8_t>(step[1])),
+                                  nb::cast<bool>(step[2]), nb::cast<bool>(step[3]), nb::cast<bool>(step[4]),
+                                  nb::cast<std::uint32_t>(step[5]), nb::cast<std::uint32_t>(step[6])});
     }
     machine->deepest = nb::cast<std::uint32_t>(arguments[2]);
     const auto categories = nb::cast<nb::tuple>(arguments[3]);
@@ -136,7 +138,9 @@ std::optional<GuardedMachine::End> end_of(nb::handle item) {
 
 std::shared_ptr<const Machine> make_guarded(nb::tuple arguments) {
     auto machine = std::make_shared<GuardedMachine>();
-    const auto code = [](nb::handle item) { return item.is_none() ? GuardedMachine::kNoCode : nb::cast<std::uint32_t>(item); };
+    const auto code = [](nb::handle item) {
+        return item.is_none() ? GuardedMachine::kNoCode : nb::cast<std::uint32_t>(item);
+    };
     machine->initial = nb::cast<std::uint32_t>(arguments[0]);
     machine->variables = nb::cast<bool>(arguments[1]);
     machine->initialization = code(arguments[2]);
@@ -159,13 +163,8 @@ std::shared_ptr<const Machine> make_guarded(nb::tuple arguments) {
 
 std::shared_ptr<const Machine> make_machine(const std::string& kind, nb::tuple arguments) {
     static const std::map<std::string, std::shared_ptr<const Machine> (*)(nb::tuple)> makers = {
-        {"guarded", make_guarded},
-        {"symbolic", make_symbolic},
-        {"table", make_table},
-        {"stack", make_stack},
-        {"rewrite", make_rewrite},
-        {"caret", make_caret},
-        {"timed", make_timed},
+        {"guarded", make_guarded}, {"symbolic", make_symbolic}, {"table", make_table}, {"stack", make_stack},
+        {"rewrite", make_rewrite}, {"caret", make_caret},       {"timed", make_timed},
     };
     const auto maker = makers.find(kind);
     if (maker == makers.end()) throw nb::value_error(("the core runs no machine of kind " + kind).c_str());

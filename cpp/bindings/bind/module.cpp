@@ -42,7 +42,8 @@ using namespace mopsus::python;
 
 namespace {
 
-using EventArgs = std::tuple<std::string, std::vector<std::uint8_t>, bool, bool, std::vector<Mask>, std::vector<std::string>>;
+using EventArgs =
+    std::tuple<std::string, std::vector<std::uint8_t>, bool, bool, std::vector<Mask>, std::vector<std::string>>;
 using MachineArgs = std::tuple<std::string, nb::tuple>;
 using CodeArgs = std::tuple<nb::object, std::uint8_t, nb::dict>;
 
@@ -50,38 +51,48 @@ using CodeArgs = std::tuple<nb::object, std::uint8_t, nb::dict>;
 
 PyObject* optional(const nb::object& object) { return object.is_none() ? nullptr : object.ptr(); }
 
-void listen(PyMonitor& self, const nb::object& change, const nb::object& unmatched, const std::vector<std::tuple<nb::bytes, nb::bytes>>& heeded) {
+void listen(PyMonitor& self, const nb::object& change, const nb::object& unmatched,
+            const std::vector<std::tuple<nb::bytes, nb::bytes>>& heeded) {
     std::vector<std::pair<std::string, std::string>> states;
-    for (const auto& [left, entered] : heeded) states.emplace_back(std::string(left.c_str(), left.size()), std::string(entered.c_str(), entered.size()));
+    for (const auto& [left, entered] : heeded)
+        states.emplace_back(std::string(left.c_str(), left.size()), std::string(entered.c_str(), entered.size()));
     self.listen(optional(change), optional(unmatched), std::move(states));
 }
 
 void construct(PyMonitor* self, const std::vector<std::string>& parameters, const std::vector<std::string>& modes,
-               const std::vector<EventArgs>& events, const std::vector<MachineArgs>& machines, const std::string& binding, bool connected,
-               bool immediate, bool variables, std::uint32_t history, std::uint64_t max_live, bool per_thread, bool synchronized_, bool decentralized, const nb::object& report,
-               const nb::object& admit, const nb::object& fork, const nb::object& save, const nb::object& load, const nb::object& fault,
-               const std::vector<CodeArgs>& codes, nb::dict names) {
+               const std::vector<EventArgs>& events, const std::vector<MachineArgs>& machines,
+               const std::string& binding, bool connected, bool immediate, bool variables, std::uint32_t history,
+               std::uint64_t max_live, bool per_thread, bool synchronized_, bool decentralized,
+               const nb::object& report, const nb::object& admit, const nb::object& fork, const nb::object& save,
+               const nb::object& load, const nb::object& fault, const std::vector<CodeArgs>& codes, nb::dict names) {
     Program program;
     program.parameters = static_cast<unsigned>(parameters.size());
-    for (const auto& [name, names, creation, guarded, enable, fields] : events) program.events.push_back({name, names, creation, guarded, enable, fields});
+    for (const auto& [name, names, creation, guarded, enable, fields] : events)
+        program.events.push_back({name, names, creation, guarded, enable, fields});
     for (const auto& [kind, arguments] : machines) program.machines.push_back(make_machine(kind, arguments));
-    program.binding = binding == "full-binding" ? Binding::Full : binding == "maximal-binding" ? Binding::Maximal : Binding::Any;
+    program.binding = binding == "full-binding"      ? Binding::Full
+                      : binding == "maximal-binding" ? Binding::Maximal
+                                                     : Binding::Any;
     program.connected = connected;
     program.immediate = immediate;
     program.variables = variables;
     program.history = history;
     Options options;
     for (const std::string& mode : modes)
-        options.modes.push_back(mode == "identity" ? KeyMode::Identity : mode == "equality" ? KeyMode::Equality : KeyMode::ByKind);
+        options.modes.push_back(mode == "identity"   ? KeyMode::Identity
+                                : mode == "equality" ? KeyMode::Equality
+                                                     : KeyMode::ByKind);
     options.modes.resize(parameters.size(), KeyMode::ByKind);
     options.per_thread = per_thread;
     options.synchronized_ = synchronized_;
     options.decentralized = decentralized;
     options.max_live = max_live;
-    new (self) PyMonitor(std::move(program), parameters, std::move(options),
-                         {optional(report), optional(admit), optional(fork), optional(save), optional(load), optional(fault)});
+    new (self)
+        PyMonitor(std::move(program), parameters, std::move(options),
+                  {optional(report), optional(admit), optional(fork), optional(save), optional(load), optional(fault)});
     for (const auto& machine : self->core().program().machines) keep_predicates(*machine, *self);
-    for (const auto& [code, role, states] : codes) self->add_code(SpecCode(code.ptr(), static_cast<SpecCode::Role>(role), states.ptr()));
+    for (const auto& [code, role, states] : codes)
+        self->add_code(SpecCode(code.ptr(), static_cast<SpecCode::Role>(role), states.ptr()));
     self->use_names(names.ptr());
 }
 
@@ -113,7 +124,8 @@ void row(PyMonitor& self, std::size_t event, nb::tuple values, const nb::object&
          const nb::str& location, bool is_source, std::int64_t number) {
     const EventId id = checked(self, event);
     const std::vector<PyObject*> pointers = borrowed(values, self.core().program().events[id].values());
-    if (!self.emit_row(id, pointers.data(), {time.ptr(), thread.ptr(), place_name(location), is_source, number})) raise_python();
+    if (!self.emit_row(id, pointers.data(), {time.ptr(), thread.ptr(), place_name(location), is_source, number}))
+        raise_python();
 }
 
 void release(PyMonitor& self, nb::dict values, const nb::object& thread) {
@@ -159,7 +171,8 @@ ArrowArrayStream stream_of(const OneBatch& batch) {
 }
 
 // None, or what is wrong with which row: (why, row, column, event, type).
-nb::object run(PyMonitor& self, const nb::object& data, const nb::str& source, std::int64_t first_row, bool skip_bad_rows) {
+nb::object run(PyMonitor& self, const nb::object& data, const nb::str& source, std::int64_t first_row,
+               bool skip_bad_rows) {
     const std::string name = place_name(source);
     ArrowArrayStream stream{};
     if (nb::hasattr(data, "__arrow_c_stream__")) {
@@ -191,7 +204,8 @@ nb::dict stats(PyMonitor& self) {
     for (const std::uint64_t count : core.seen) seen.append(count);
     result["seen"] = seen;
     nb::list reported;
-    for (const auto& [which, count] : self.reported()) reported.append(nb::make_tuple(which.first, which.second, count));
+    for (const auto& [which, count] : self.reported())
+        reported.append(nb::make_tuple(which.first, which.second, count));
     result["reported"] = reported;
     result["ignored"] = core.ignored;
     result["bad_rows"] = core.bad_rows;
@@ -213,10 +227,11 @@ nb::dict stats(PyMonitor& self) {
 std::int64_t last_row_of(PyMonitor& self, std::size_t most) {
     std::vector<std::int64_t> rows;
     self.core().each_engine([&](Engine& engine) {
-        engine.each_instance([&](const std::vector<Value>&, const std::vector<Engine::Standing>&, const Engine::Recall& recall) {
-            const std::vector<PastEvent> past = recall();
-            rows.push_back(past.empty() ? 0 : past.back().stamp.row);
-        });
+        engine.each_instance(
+            [&](const std::vector<Value>&, const std::vector<Engine::Standing>&, const Engine::Recall& recall) {
+                const std::vector<PastEvent> past = recall();
+                rows.push_back(past.empty() ? 0 : past.back().stamp.row);
+            });
     });
     if (rows.size() <= most) return 0;
     const auto last = rows.end() - static_cast<std::ptrdiff_t>(most);
@@ -224,8 +239,8 @@ std::int64_t last_row_of(PyMonitor& self, std::size_t most) {
     return *last;
 }
 
-// Of each: its values, how to read them (see `PyMonitor::to_python`), their serial numbers, and its states. With `recalled`
-// only of so many, those that something happened to last, and with what they remember.
+// Of each: its values, how to read them (see `PyMonitor::to_python`), their serial numbers, and its states. With
+// `recalled` only of so many, those that something happened to last, and with what they remember.
 nb::list instances(PyMonitor& self, std::optional<std::size_t> recalled) {
     self.settle();
     const std::int64_t since = recalled ? last_row_of(self, *recalled) : 0;
@@ -277,8 +292,8 @@ nb::list slices(PyMonitor& self) {
             }
             const nb::object variables = slice.user != 0 ? nb::borrow(as_object(slice.user)) : nb::none();
             const nb::object parent = slice.parent.serial != 0 ? nb::cast(reference(slice.parent)) : nb::none();
-            result.append(nb::make_tuple(slice.property, slice.state, variables, nb::tuple(values), kinds, nb::tuple(serials),
-                                         reference(slice.self), parent));
+            result.append(nb::make_tuple(slice.property, slice.state, variables, nb::tuple(values), kinds,
+                                         nb::tuple(serials), reference(slice.self), parent));
         });
     });
     return result;
@@ -335,7 +350,8 @@ nb::list snapshot(PyMonitor& self) {
             } else {
                 // Every byte is a character: plain data that any format can hold.
                 const auto& text = std::get<std::string>(item);
-                result.append(nb::steal(PyUnicode_DecodeLatin1(text.data(), static_cast<Py_ssize_t>(text.size()), nullptr)));
+                result.append(
+                    nb::steal(PyUnicode_DecodeLatin1(text.data(), static_cast<Py_ssize_t>(text.size()), nullptr)));
             }
         }
     } catch (const BadSnapshot& error) {
@@ -361,7 +377,8 @@ void restore(PyMonitor& self, nb::list items) {
                 PyErr_Clear();
                 throw nb::value_error("a text in the snapshot is damaged");
             }
-            plain.emplace_back(std::string(PyBytes_AS_STRING(bytes.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.ptr()))));
+            plain.emplace_back(
+                std::string(PyBytes_AS_STRING(bytes.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.ptr()))));
         } else {
             throw nb::value_error("a snapshot holds numbers and texts only");
         }
@@ -401,8 +418,9 @@ NB_MODULE(_core, module) {
     // What a watched program still holds of ours at its end is no news for its standard error.
     nb::set_leak_warnings(false);
     if (!prepare_conversion() || !prepare_terms() || !prepare_watching()) raise_python();
-    for (const auto prepare : {prepare_emitters, prepare_classes, prepare_stand_ins, prepare_advice, prepare_exiting, prepare_accessors, prepare_sites,
-                               prepare_twins, prepare_main, prepare_components, prepare_mail, prepare_carried, prepare_gates, prepare_moments})
+    for (const auto prepare : {prepare_emitters, prepare_classes, prepare_stand_ins, prepare_advice, prepare_exiting,
+                               prepare_accessors, prepare_sites, prepare_twins, prepare_main, prepare_components,
+                               prepare_mail, prepare_carried, prepare_gates, prepare_moments})
         if (!prepare(module.ptr())) raise_python();
     let_ended_threads_wait();
     module.def(
@@ -414,11 +432,16 @@ NB_MODULE(_core, module) {
     module.def(
         "use_terms",
         [](nb::handle atom, nb::handle string, nb::handle pid, nb::handle reference, nb::handle object) {
-            term_types = {atom.inc_ref().ptr(), string.inc_ref().ptr(), pid.inc_ref().ptr(), reference.inc_ref().ptr(), object.inc_ref().ptr()};
+            term_types = {atom.inc_ref().ptr(), string.inc_ref().ptr(), pid.inc_ref().ptr(), reference.inc_ref().ptr(),
+                          object.inc_ref().ptr()};
         },
         nb::arg("atom"), nb::arg("string"), nb::arg("pid"), nb::arg("reference"), nb::arg("object"));
-    module.def("hide", [](nb::handle code, bool placeless) { hide(code.ptr(), placeless); }, nb::arg("code"), nb::arg("placeless") = false);
-    module.def("copy_variables", [](nb::dict variables) { return nb::steal<nb::dict>(copy_of_variables(variables.ptr())); }, nb::arg("variables"));
+    module.def(
+        "hide", [](nb::handle code, bool placeless) { hide(code.ptr(), placeless); }, nb::arg("code"),
+        nb::arg("placeless") = false);
+    module.def(
+        "copy_variables", [](nb::dict variables) { return nb::steal<nb::dict>(copy_of_variables(variables.ptr())); },
+        nb::arg("variables"));
     add_log(module);
     add_columns(module);
     add_recogniser(module);
@@ -429,36 +452,41 @@ NB_MODULE(_core, module) {
     nb::class_<PyMonitor> monitor(module, "Monitor", nb::type_slots(gc_slots));
     add_noted(monitor);
     monitor
-        .def("__init__", &construct, nb::kw_only(), nb::arg("parameters"), nb::arg("modes"), nb::arg("events"), nb::arg("machines"),
-             nb::arg("binding"), nb::arg("connected"), nb::arg("immediate"), nb::arg("variables"), nb::arg("history"), nb::arg("max_live"), nb::arg("per_thread"),
-             nb::arg("synchronized"), nb::arg("decentralized"), nb::arg("report").none(), nb::arg("admit").none(), nb::arg("fork").none(),
-             nb::arg("save").none(), nb::arg("load").none(), nb::arg("fault").none(), nb::arg("codes"), nb::arg("names"))
+        .def("__init__", &construct, nb::kw_only(), nb::arg("parameters"), nb::arg("modes"), nb::arg("events"),
+             nb::arg("machines"), nb::arg("binding"), nb::arg("connected"), nb::arg("immediate"), nb::arg("variables"),
+             nb::arg("history"), nb::arg("max_live"), nb::arg("per_thread"), nb::arg("synchronized"),
+             nb::arg("decentralized"), nb::arg("report").none(), nb::arg("admit").none(), nb::arg("fork").none(),
+             nb::arg("save").none(), nb::arg("load").none(), nb::arg("fault").none(), nb::arg("codes"),
+             nb::arg("names"))
         .def("emitter", &emitter, nb::arg("event"))
         .def("emit", &emit, nb::arg("event"), nb::arg("values"))
-        .def("row", &row, nb::arg("event"), nb::arg("values"), nb::arg("time").none(), nb::arg("thread").none(), nb::arg("location"),
-             nb::arg("is_source"), nb::arg("number"))
+        .def("row", &row, nb::arg("event"), nb::arg("values"), nb::arg("time").none(), nb::arg("thread").none(),
+             nb::arg("location"), nb::arg("is_source"), nb::arg("number"))
         .def("release", &release, nb::arg("values"), nb::arg("thread").none())
         .def("run", &run, nb::arg("data"), nb::arg("source"), nb::arg("first_row"), nb::arg("skip_bad_rows"))
-        .def("reset",
-             [](PyMonitor& self, Reference instance, bool reported) {
-                 const auto& [engine, kind, id, serial] = instance;
-                 return self.reset(engine, {nullptr, kind, id, serial}, reported);
-             },
-             nb::arg("instance"), nb::arg("reported"))
+        .def(
+            "reset",
+            [](PyMonitor& self, Reference instance, bool reported) {
+                const auto& [engine, kind, id, serial] = instance;
+                return self.reset(engine, {nullptr, kind, id, serial}, reported);
+            },
+            nb::arg("instance"), nb::arg("reported"))
         .def("look_beyond", &PyMonitor::look_beyond, nb::arg("folder"), nb::arg("but") = std::vector<std::string>())
         .def("number_by", &PyMonitor::number_by, nb::arg("part"))
         .def_prop_rw("caching", &PyMonitor::caching, &PyMonitor::set_caching)
         .def("slices", &slices)
-        .def("put",
-             [](PyMonitor& self, Reference instance, std::uint32_t state) {
-                 const auto& [engine, kind, id, serial] = instance;
-                 const bool done = self.put(engine, {nullptr, kind, id, serial}, state);
-                 if (PyErr_Occurred() != nullptr) raise_python();
-                 return done;
-             },
-             nb::arg("slice"), nb::arg("state"))
+        .def(
+            "put",
+            [](PyMonitor& self, Reference instance, std::uint32_t state) {
+                const auto& [engine, kind, id, serial] = instance;
+                const bool done = self.put(engine, {nullptr, kind, id, serial}, state);
+                if (PyErr_Occurred() != nullptr) raise_python();
+                return done;
+            },
+            nb::arg("slice"), nb::arg("state"))
         .def("occupied", &occupied)
-        .def("use_names", [](PyMonitor& self, nb::dict names) { self.use_names(names.ptr()); }, nb::arg("names"))
+        .def(
+            "use_names", [](PyMonitor& self, nb::dict names) { self.use_names(names.ptr()); }, nb::arg("names"))
         .def("listen", &listen, nb::arg("change").none(), nb::arg("unmatched").none(), nb::arg("heeded"))
         .def("checkpoint", &checkpoint)
         .def("rewind", &go_back, nb::arg("checkpoint"))

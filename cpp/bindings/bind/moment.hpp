@@ -1,5 +1,5 @@
-// Whose doing an event is, beside the line that it comes from: of which part of a run, or of the collector of garbage; and the exception
-// that what it tells of has ended with.
+// Whose doing an event is, beside the line that it comes from: of which part of a run, or of the collector of garbage;
+// and the exception that what it tells of has ended with.
 #pragma once
 
 #include <Python.h>
@@ -10,7 +10,8 @@
 
 namespace mopsus::python {
 
-// Does the collector of garbage run in this thread? What happens then could as well have happened before or later, and elsewhere.
+// Does the collector of garbage run in this thread? What happens then could as well have happened before or later, and
+// elsewhere.
 bool is_collecting();
 
 // A part of a run that somebody numbers: a test of many. Events that come from nowhere else carry its number.

@@ -40,7 +40,8 @@ struct Given {
     std::size_t fields = 0;
 
     Given() = default;
-    Given(PyObject* const* all, const EventDecl& event) : values(all), parameters(event.parameters.size()), fields(event.fields.size()) {}
+    Given(PyObject* const* all, const EventDecl& event)
+        : values(all), parameters(event.parameters.size()), fields(event.fields.size()) {}
 };
 
 class Carrier : public Origin {
@@ -95,7 +96,9 @@ std::int64_t clock_now() {
     return start + count(steady_clock::now());
 }
 
-double monotonic() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double monotonic() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 void drop_all(std::vector<PyObject*>& objects) {
     std::vector<PyObject*> gone;
@@ -111,7 +114,8 @@ PyMonitor::PyMonitor(Program program, std::vector<std::string> parameters, Optio
       callbacks_(callbacks),
       unit_(core_.program().unit()),
       representatives_(core_.program().parameters, nullptr) {
-    for (PyObject* one : {callbacks_.report, callbacks_.admit, callbacks_.fork, callbacks_.save, callbacks_.load, callbacks_.fault})
+    for (PyObject* one :
+         {callbacks_.report, callbacks_.admit, callbacks_.fork, callbacks_.save, callbacks_.load, callbacks_.fault})
         Py_XINCREF(one);
     choose_engine();
 }
@@ -126,12 +130,16 @@ void PyMonitor::choose_engine() {
     parameter_of_.assign(core_.program().events.size(), kNoParameter);
     if (!core_.per_thread() && !options_.decentralized) {
         for (std::size_t k = 0; k < parameter_of_.size(); ++k)
-            if (const EventDecl& event = core_.program().events[k]; event.parameters.size() == 1 && options_.modes[event.parameters[0]] == KeyMode::ByKind)
+            if (const EventDecl& event = core_.program().events[k];
+                event.parameters.size() == 1 && options_.modes[event.parameters[0]] == KeyMode::ByKind)
                 parameter_of_[k] = event.parameters[0];
         Engine* engine = &core_.engine();
         if (auto* flat = dynamic_cast<FlatEngine*>(engine); flat != nullptr && flat->quiet()) flat_ = flat;
-        if (auto* slicing = dynamic_cast<SlicingEngine*>(engine); slicing != nullptr && slicing->tabular()) slicing_ = slicing;
-        if (auto* inherit = dynamic_cast<InheritEngine*>(engine); inherit != nullptr && core_.program().parameters == 1 && inherit->is_small()) inherit_ = inherit;
+        if (auto* slicing = dynamic_cast<SlicingEngine*>(engine); slicing != nullptr && slicing->tabular())
+            slicing_ = slicing;
+        if (auto* inherit = dynamic_cast<InheritEngine*>(engine);
+            inherit != nullptr && core_.program().parameters == 1 && inherit->is_small())
+            inherit_ = inherit;
         tabular_ = slicing_ != nullptr || (flat_ != nullptr && flat_->bulk());
     }
     choose_deferring();
@@ -145,7 +153,8 @@ void PyMonitor::choose_deferring() {
     if (!tabular_) return;
     const auto by_kind = [&](std::uint8_t p) { return options_.modes[p] == KeyMode::ByKind; };
     for (std::size_t k = 0; k < events.size(); ++k)
-        deferring_[k] = core_.engine().defers(static_cast<EventId>(k)) && std::all_of(events[k].parameters.begin(), events[k].parameters.end(), by_kind);
+        deferring_[k] = core_.engine().defers(static_cast<EventId>(k)) &&
+                        std::all_of(events[k].parameters.begin(), events[k].parameters.end(), by_kind);
     table_ = core_.engine().first_table();
 }
 
@@ -183,7 +192,8 @@ void PyMonitor::unwatch_all(Engine& engine) {
 }
 
 int PyMonitor::traverse(visitproc visit, void* arg) {
-    for (PyObject* one : {callbacks_.report, callbacks_.admit, callbacks_.fork, callbacks_.save, callbacks_.load, callbacks_.fault})
+    for (PyObject* one :
+         {callbacks_.report, callbacks_.admit, callbacks_.fork, callbacks_.save, callbacks_.load, callbacks_.fault})
         Py_VISIT(one);
     for (PyObject* one : {listeners_.change, listeners_.unmatched, names_, no_variables_}) Py_VISIT(one);
     for (SpecCode& code : codes_)
@@ -251,14 +261,13 @@ PyMonitor::Entry PyMonitor::enter(Wait wait) {
         return Entry::Refused;
     }
     while (inside_) {
-        if (inside_thread_ == std::this_thread::get_id() || (!options_.synchronized_ && wait == Wait::IfAsked)) return Entry::Later;
+        if (inside_thread_ == std::this_thread::get_id() || (!options_.synchronized_ && wait == Wait::IfAsked))
+            return Entry::Later;
         ++waiters_;
-        Py_BEGIN_ALLOW_THREADS
-        std::unique_lock lock(turn_mutex);
+        Py_BEGIN_ALLOW_THREADS std::unique_lock lock(turn_mutex);
         turn_over.wait_for(lock, std::chrono::milliseconds(5));
         lock.unlock();
-        Py_END_ALLOW_THREADS
-        --waiters_;
+        Py_END_ALLOW_THREADS-- waiters_;
         if (PyErr_CheckSignals() != 0) return Entry::Refused;
     }
     inside_ = true;
@@ -269,7 +278,9 @@ PyMonitor::Entry PyMonitor::enter(Wait wait) {
 
 bool PyMonitor::enter_for_trace() {
     const Entry entry = enter();
-    if (entry == Entry::Later) PyErr_SetString(PyExc_RuntimeError, "a trace cannot be fed to a monitor from within its own handling of an event");
+    if (entry == Entry::Later)
+        PyErr_SetString(PyExc_RuntimeError,
+                        "a trace cannot be fed to a monitor from within its own handling of an event");
     if (entry == Entry::Now) make_all_pending();
     return entry == Entry::Now;
 }
@@ -304,8 +315,9 @@ void PyMonitor::look_at_limit() {
     core_.give_up();
     choose_engine();
     const std::uint64_t events = std::accumulate(core_.seen.begin(), core_.seen.end(), std::uint64_t{0});
-    PyErr_Format(errors.limit, "given up after %llu events: more than %llu monitors were live, which is the limit (max-live)", static_cast<unsigned long long>(events),
-                 static_cast<unsigned long long>(options_.max_live));
+    PyErr_Format(errors.limit,
+                 "given up after %llu events: more than %llu monitors were live, which is the limit (max-live)",
+                 static_cast<unsigned long long>(events), static_cast<unsigned long long>(options_.max_live));
     fault();
 }
 
@@ -343,7 +355,8 @@ bool PyMonitor::emit(EventId event, PyObject* const* values, Wait wait) {
     }
     const EventDecl& declared = core_.program().events[event];
     Here origin(*this, {values, declared});
-    handle(event, values, core_.per_thread() ? engine_for(this_thread.number, this_thread.ended) : core_.engine(), origin);
+    handle(event, values, core_.per_thread() ? engine_for(this_thread.number, this_thread.ended) : core_.engine(),
+           origin);
     leave();
     return granted();
 }
@@ -392,7 +405,9 @@ bool PyMonitor::emit_row(EventId event, PyObject* const* values, const TraceRow&
     }
     const EventDecl& declared = core_.program().events[event];
     Known origin(*this, {values, declared}, stamp);
-    Engine& engine = core_.per_thread() ? core_.engine(key_of(where.thread != nullptr ? where.thread : Py_None, scratch)) : core_.engine();
+    Engine& engine = core_.per_thread()
+                         ? core_.engine(key_of(where.thread != nullptr ? where.thread : Py_None, scratch))
+                         : core_.engine();
     handle(event, values, engine, origin);
     leave();
     return granted();
@@ -400,7 +415,8 @@ bool PyMonitor::emit_row(EventId event, PyObject* const* values, const TraceRow&
 
 bool PyMonitor::release(const std::vector<std::pair<unsigned, PyObject*>>& values, PyObject* thread) {
     if (const Entry entry = enter(); entry != Entry::Now) {
-        if (entry == Entry::Later) PyErr_SetString(PyExc_RuntimeError, "values cannot be released from within the handling of an event");
+        if (entry == Entry::Later)
+            PyErr_SetString(PyExc_RuntimeError, "values cannot be released from within the handling of an event");
         return false;
     }
     make_all_pending();
@@ -444,11 +460,15 @@ void PyMonitor::handle(EventId event, PyObject* const* values, Engine& engine, O
 
 // ---- batches ----
 
-// Without objects to be watched and without code to be called, nobody else can touch the engine: a batch runs without Python's lock.
+// Without objects to be watched and without code to be called, nobody else can touch the engine: a batch runs without
+// Python's lock.
 bool PyMonitor::needs_python() const {
     const Program& program = core_.program();
-    if (program.calls_out() || listeners_.unmatched != nullptr || watches_ != 0 || program.variables || program.immediate || core_.per_thread()) return true;
-    return std::any_of(program.events.begin(), program.events.end(), [](const EventDecl& event) { return event.guarded; });
+    if (program.calls_out() || listeners_.unmatched != nullptr || watches_ != 0 || program.variables ||
+        program.immediate || core_.per_thread())
+        return true;
+    return std::any_of(program.events.begin(), program.events.end(),
+                       [](const EventDecl& event) { return event.guarded; });
 }
 
 namespace {
@@ -480,7 +500,8 @@ std::shared_ptr<ArrowArray> piece_of(const std::shared_ptr<ArrowArray>& batch, s
 }  // namespace
 
 // The rows of a batch; false if no others are to follow.
-bool PyMonitor::run_batch(const ArrowSchema& schema, const std::shared_ptr<ArrowArray>& batch, BatchOptions& options, std::optional<BadRow>& bad, std::string& failure) {
+bool PyMonitor::run_batch(const ArrowSchema& schema, const std::shared_ptr<ArrowArray>& batch, BatchOptions& options,
+                          std::optional<BadRow>& bad, std::string& failure) {
     const bool python = needs_python();
     for (std::int64_t from = 0; from < batch->length;) {
         if (!python) released_ = PyEval_SaveThread();
@@ -496,7 +517,9 @@ bool PyMonitor::run_batch(const ArrowSchema& schema, const std::shared_ptr<Arrow
         } while (!bad && failure.empty() && from < batch->length && ready_.size() < kMostReady && !interrupted());
         if (!python) PyEval_RestoreThread(std::exchange(released_, nullptr));
         event_done();
-        if (bad || !failure.empty() || closing_ || wish_ != nullptr || PyErr_Occurred() != nullptr || PyErr_CheckSignals() != 0 || is_too_large()) return false;
+        if (bad || !failure.empty() || closing_ || wish_ != nullptr || PyErr_Occurred() != nullptr ||
+            PyErr_CheckSignals() != 0 || is_too_large())
+            return false;
     }
     return true;
 }
@@ -560,7 +583,8 @@ void PyMonitor::restore(std::vector<Item> items) {
     }
     if (!core_.given_up()) return;
     choose_engine();
-    PyErr_SetString(errors.limit, "given up before the snapshot was taken: more monitors were live than the limit allows (max-live)");
+    PyErr_SetString(errors.limit,
+                    "given up before the snapshot was taken: more monitors were live than the limit allows (max-live)");
     fault();
 }
 

@@ -37,12 +37,13 @@ namespace mopsus::python {
 
 // What the Python side supplies; each may be None.
 struct Callbacks {
-    PyObject* report = nullptr;  // (property, category, final, event, values, states, serials, stamp, witness, instance, user, steps)
-    PyObject* admit = nullptr;   // (event, instance, user, values, stamp) -> bool
-    PyObject* fork = nullptr;    // (user or None) -> user; without it, variables are a dictionary
-    PyObject* save = nullptr;    // (user) -> str
-    PyObject* load = nullptr;    // (str) -> user
-    PyObject* fault = nullptr;   // (exception, number of the code or -1, event or -1, stamp or None, predicate or None)
+    PyObject* report =
+        nullptr;  // (property, category, final, event, values, states, serials, stamp, witness, instance, user, steps)
+    PyObject* admit = nullptr;  // (event, instance, user, values, stamp) -> bool
+    PyObject* fork = nullptr;   // (user or None) -> user; without it, variables are a dictionary
+    PyObject* save = nullptr;   // (user) -> str
+    PyObject* load = nullptr;   // (str) -> user
+    PyObject* fault = nullptr;  // (exception, number of the code or -1, event or -1, stamp or None, predicate or None)
 };
 
 // What may be asked for later.
@@ -61,7 +62,8 @@ struct Options {
     std::uint64_t max_live = 0;  // more instances that can still report, and the monitor is given up; 0: no limit
 };
 
-// Is this exception Ctrl-C, an order to exit, or whatever else is rather meant for the program than an error of a spec's code?
+// Is this exception Ctrl-C, an order to exit, or whatever else is rather meant for the program than an error of a
+// spec's code?
 bool is_wish(PyObject* exception);
 
 class PyMonitor final : public Listener {
@@ -69,13 +71,13 @@ public:
     PyMonitor(Program program, std::vector<std::string> parameters, Options options, Callbacks callbacks);
     ~PyMonitor() override;
 
-    // An event with values in parameter order, then those of its fields. False with an exception set if it cannot be taken.
-    // `Always`: it waits for other threads even if the monitor is unsynchronized, because the program waits for what comes
-    // of it.
+    // An event with values in parameter order, then those of its fields. False with an exception set if it cannot be
+    // taken. `Always`: it waits for other threads even if the monitor is unsynchronized, because the program waits for
+    // what comes of it.
     enum class Wait : std::uint8_t { IfAsked, Always };
     bool emit(EventId event, PyObject* const* values, Wait wait = Wait::IfAsked);
-    // The same for the commonest case, a single object that no instance changes its state for, or that is known to a flat engine
-    // whose machine is no table. `No`: nothing was done.
+    // The same for the commonest case, a single object that no instance changes its state for, or that is known to a
+    // flat engine whose machine is no table. `No`: nothing was done.
     enum class Quiet : std::uint8_t { No, Done, Raised };
     Quiet emit_quietly(EventId event, PyObject* value) {
         if (first_pending_ != nullptr && !inside_) make_pending_of(value);
@@ -90,11 +92,14 @@ public:
         return slot != kNil && emit_at(event, slot);
     }
     // Where `emit_at` finds such an object as long as it lives and the monitor has this age; kNil: nowhere.
-    Slot place(EventId event, PyObject* value) const { return quiet_ && tabular_ ? recent_.find(parameter_of_[event], value) : kNil; }
+    Slot place(EventId event, PyObject* value) const {
+        return quiet_ && tabular_ ? recent_.find(parameter_of_[event], value) : kNil;
+    }
     unsigned age() const { return age_; }
     // As `emit_silently`.
     bool emit_at(EventId event, Slot slot) {
-        if (!quiet_ || !(flat_ != nullptr ? flat_->step_quietly(event, slot) : slicing_->step_quietly(event, slot))) return false;
+        if (!quiet_ || !(flat_ != nullptr ? flat_->step_quietly(event, slot) : slicing_->step_quietly(event, slot)))
+            return false;
         ++core_.seen[event];
         return true;
     }
@@ -113,9 +118,11 @@ public:
         end_pending(pending, false);
         return true;
     }
-    // The loop and its iterator are at their end. What the iterator went over may live on, and is then known by its number.
+    // The loop and its iterator are at their end. What the iterator went over may live on, and is then known by its
+    // number.
     void end_pending(Pending& pending, bool survives);
-    // An iterator comes, takes so many steps, ends (if anybody asks for that) and goes, and nobody gets to see it. False as above.
+    // An iterator comes, takes so many steps, ends (if anybody asks for that) and goes, and nobody gets to see it.
+    // False as above.
     bool pass(EventId step, std::size_t steps, const EventId* end);
     // Somebody else may have got the iterator.
     void make(Pending& pending);
@@ -163,8 +170,8 @@ public:
         const Stamp* stamp = nullptr;
         PyObject* predicate = nullptr;  // as the plan has it
     };
-    // The exception that is set is reported as a fault of monitoring, unless it is Ctrl-C or an order to exit: that one is
-    // raised by the next event that can.
+    // The exception that is set is reported as a fault of monitoring, unless it is Ctrl-C or an order to exit: that one
+    // is raised by the next event that can.
     void fault() { fault(Origins()); }
     void fault(const Origins& origins);
     // Act on deaths noted so far, and begin, unless an event is being handled: then nothing may change.
@@ -198,14 +205,16 @@ public:
     bool rewind(const Checkpoint& checkpoint);
     int traverse(visitproc visit, void* arg);
     void clear();
-    // A new reference to a value; `state`: u(nbound), s(calar), o(bject), d(ead object, of which the name of its type is left).
+    // A new reference to a value; `state`: u(nbound), s(calar), o(bject), d(ead object, of which the name of its type
+    // is left).
     PyObject* to_python(Engine& engine, unsigned p, const Value& value, char& state) const;
     PyObject* witness_to_python(const std::vector<PastEvent>& events) const;
 
     void report(Report&& report) override;
     void event_done() override;
     bool interrupted() override;
-    bool admit(EventId event, InstanceRef instance, std::uint64_t user, const std::vector<Value>& values, Origin& origin) override;
+    bool admit(EventId event, InstanceRef instance, std::uint64_t user, const std::vector<Value>& values,
+               Origin& origin) override;
     std::uint64_t fork(std::uint64_t parent) override;
     void drop(std::uint64_t user) override;
     std::string save(std::uint64_t user) override;
@@ -229,7 +238,8 @@ private:
     };
     class Watcher final : public Mourner {
     public:
-        Watcher(PyMonitor& monitor, Engine& engine, unsigned parameter) : Mourner(engine, parameter), monitor_(monitor) {}
+        Watcher(PyMonitor& monitor, Engine& engine, unsigned parameter)
+            : Mourner(engine, parameter), monitor_(monitor) {}
         void died(Slot slot) override;
 
     private:
@@ -245,7 +255,8 @@ private:
     Entry enter(Wait wait = Wait::IfAsked);
     void leave();
     bool enter_for_trace();  // not from within the handling of an event
-    bool run_batch(const ArrowSchema& schema, const std::shared_ptr<ArrowArray>& batch, BatchOptions& options, std::optional<BadRow>& bad, std::string& failure);
+    bool run_batch(const ArrowSchema& schema, const std::shared_ptr<ArrowArray>& batch, BatchOptions& options,
+                   std::optional<BadRow>& bad, std::string& failure);
     void handle(EventId event, PyObject* const* values, Engine& engine, Origin& origin);
     Slot slot_of(Engine& engine, unsigned p, PyObject* value, bool insert);
     PyObject* canonical(unsigned p, PyObject* value);
@@ -275,7 +286,9 @@ private:
     void drop_ready();
     Watcher& watcher(Engine& engine, unsigned parameter);
     void unwatch_all(Engine& engine);
-    bool is_too_large() { return options_.max_live != 0 && !core_.given_up() && core_.most_alive() > options_.max_live; }
+    bool is_too_large() {
+        return options_.max_live != 0 && !core_.given_up() && core_.most_alive() > options_.max_live;
+    }
     // Gives the monitor up if it is too large and nobody refers to its instances; says so as a fault.
     void look_at_limit();
     bool live(Engine& engine, unsigned p, const Value& value) const;
@@ -290,16 +303,17 @@ private:
     std::vector<SpecCode> codes_;
     PyObject* names_ = nullptr;
     PyObject* no_variables_ = nullptr;  // for code of slices that have none
-    std::int64_t unit_;  // of time, in nanoseconds; 0: no machine asks when an event happened
+    std::int64_t unit_;                 // of time, in nanoseconds; 0: no machine asks when an event happened
     bool closed_ = false;
-    bool closing_ = false;  // as soon as the event that is being handled is done; until then nothing more is asked or told
-    bool inside_ = false;  // the engine is at work
+    bool closing_ =
+        false;  // as soon as the event that is being handled is done; until then nothing more is asked or told
+    bool inside_ = false;    // the engine is at work
     bool in_batch_ = false;  // rows of a batch are under way, though a handler may be what runs
     std::thread::id inside_thread_;
     std::uint64_t watches_ = 0;
-    PyThreadState* released_ = nullptr;  // of the thread whose batch is under way without the interpreter
+    PyThreadState* released_ = nullptr;                // of the thread whose batch is under way without the interpreter
     std::chrono::steady_clock::time_point next_look_;  // for signals, during a batch
-    int waiters_ = 0;  // threads that wait for their turn
+    int waiters_ = 0;                                  // threads that wait for their turn
     // ---- for `emit_quietly` ----
     FlatEngine* flat_ = nullptr;  // the engine, if it is one of these and has such events
     SlicingEngine* slicing_ = nullptr;
@@ -307,10 +321,13 @@ private:
     bool tabular_ = false;  // are its machines tables?
     bool quiet_ = false;    // has nothing else to be seen to?
     unsigned age_ = 0;      // how many engines there were before
-    void set_quiet() { quiet_ = (tabular_ || flat_ != nullptr || inherit_ != nullptr) && !inside_ && !closed_ && deaths_.empty(); }
+    void set_quiet() {
+        quiet_ = (tabular_ || flat_ != nullptr || inherit_ != nullptr) && !inside_ && !closed_ && deaths_.empty();
+    }
     std::vector<std::uint8_t> parameter_of_;  // by event: its only one, if that is told apart as usual
     static constexpr std::uint8_t kNoParameter = 0xFF;
-    static constexpr std::size_t kMostReady = 1000;  // reports that wait while a batch goes on: telling many takes seconds
+    static constexpr std::size_t kMostReady =
+        1000;  // reports that wait while a batch goes on: telling many takes seconds
     RecentObjects recent_;
     Quiet emit_unfamiliar(EventId event, PyObject* value);
     Quiet emit_familiar(EventId event, Slot slot) {
@@ -384,7 +401,9 @@ public:
     void set_caching(bool on) { recent_.on = on; }
     // Events that the program sends carry the number of the part of the run that they belong to.
     void number_by(std::shared_ptr<const Part> part) { part_ = std::move(part); }
-    void look_beyond(std::string folder, std::vector<std::string> but) { places_.look_beyond(std::move(folder), std::move(but)); }
+    void look_beyond(std::string folder, std::vector<std::string> but) {
+        places_.look_beyond(std::move(folder), std::move(but));
+    }
     // While one of these exists, events come from a place that is known (0: from the line that runs), as looking at the
     // stack would take longer than all the rest; and those that a history has get a number from whoever gives some out,
     // and a time in seconds since a moment of the clock that never goes back.

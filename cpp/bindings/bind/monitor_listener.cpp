@@ -7,8 +7,8 @@
 
 namespace mopsus::python {
 
-// What closes a generator, or cancels a task, is none: it would silently end one of the program's. A condition meets the
-// latter where it asks a cancelled future for its result.
+// What closes a generator, or cancels a task, is none: it would silently end one of the program's. A condition meets
+// the latter where it asks a cancelled future for its result.
 bool is_wish(PyObject* exception) {
     for (PyObject* kind : {PyExc_Exception, PyExc_GeneratorExit})
         if (PyObject_TypeCheck(exception, reinterpret_cast<PyTypeObject*>(kind)) != 0) return false;
@@ -30,7 +30,8 @@ void PyMonitor::fault(const Origins& origins) {
     if (callbacks_.fault != nullptr && value != nullptr) {
         const Unobserved unobserved;
         PyObject* stamp = origins.stamp != nullptr ? stamp_to_python(*origins.stamp) : Py_NewRef(Py_None);
-        PyObject* result = PyObject_CallFunction(callbacks_.fault, "OiiNO", value, static_cast<int>(origins.code), static_cast<int>(origins.event), stamp,
+        PyObject* result = PyObject_CallFunction(callbacks_.fault, "OiiNO", value, static_cast<int>(origins.code),
+                                                 static_cast<int>(origins.event), stamp,
                                                  origins.predicate != nullptr ? origins.predicate : Py_None);
         if (result == nullptr) forget_error();
         Py_XDECREF(result);
@@ -83,7 +84,8 @@ void PyMonitor::drop(std::uint64_t user) {
 }
 
 std::string PyMonitor::save(std::uint64_t user) {
-    PyObject* text = user != 0 && callbacks_.save != nullptr ? PyObject_CallOneArg(callbacks_.save, as_object(user)) : PyUnicode_FromString("");
+    PyObject* text = user != 0 && callbacks_.save != nullptr ? PyObject_CallOneArg(callbacks_.save, as_object(user))
+                                                             : PyUnicode_FromString("");
     const char* bytes = text != nullptr ? PyUnicode_AsUTF8(text) : nullptr;
     if (bytes == nullptr) {
         Py_XDECREF(text);
@@ -96,7 +98,8 @@ std::string PyMonitor::save(std::uint64_t user) {
 }
 
 std::uint64_t PyMonitor::load(const std::string& text) {
-    PyObject* user = callbacks_.load != nullptr ? PyObject_CallFunction(callbacks_.load, "s", text.c_str()) : Py_NewRef(Py_None);
+    PyObject* user =
+        callbacks_.load != nullptr ? PyObject_CallFunction(callbacks_.load, "s", text.c_str()) : Py_NewRef(Py_None);
     if (user == nullptr) {
         PyErr_Clear();
         throw BadSnapshot("the variables of an instance cannot be read");
@@ -130,10 +133,13 @@ PyObject* PyMonitor::stamp_to_python(const Stamp& stamp) const {
         const double unit = unit_ != 0 ? static_cast<double>(unit_) : 1e9;
         time = PyFloat_FromDouble(static_cast<double>(static_cast<std::int64_t>(stamp.time)) / unit);
     } else {
-        time = scalar({stamp.time_kind == Stamp::Time::Int ? KeyKind::Int : KeyKind::Float, false, 0, 0, stamp.time, {}});
+        time =
+            scalar({stamp.time_kind == Stamp::Time::Int ? KeyKind::Int : KeyKind::Float, false, 0, 0, stamp.time, {}});
     }
     const std::string_view text = stamp.location != 0 ? core_.location_text(stamp.location) : std::string_view();
-    PyObject* location = stamp.location != 0 ? PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogateescape") : Py_NewRef(Py_None);
+    PyObject* location =
+        stamp.location != 0 ? PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogateescape")
+                            : Py_NewRef(Py_None);
     return Py_BuildValue("(LNNO)", static_cast<long long>(stamp.row), time, location,
                          stamp.location != 0 && core_.location_is_source(stamp.location) ? Py_True : Py_False);
 }
@@ -152,13 +158,14 @@ PyObject* PyMonitor::steps_to_python(const Explanation& explanation) const {
         for (const Term term : step.data) append(data, from_term(term));
         for (const auto& [slot, term] : step.bindings) append(bindings, Py_BuildValue("(IN)", slot, from_term(term)));
         for (const std::uint32_t node : step.unfolded) append(unfolded, PyLong_FromUnsignedLong(node));
-        append(steps, Py_BuildValue("(IiNONNN)", step.modality, static_cast<int>(step.event), data, step.fitted ? Py_True : Py_False, bindings, unfolded,
-                                    stamp_to_python(step.stamp)));
+        append(steps, Py_BuildValue("(IiNONNN)", step.modality, static_cast<int>(step.event), data,
+                                    step.fitted ? Py_True : Py_False, bindings, unfolded, stamp_to_python(step.stamp)));
     }
     return steps;
 }
 
-bool PyMonitor::admit(EventId event, InstanceRef instance, std::uint64_t user, const std::vector<Value>& values, Origin& origin) {
+bool PyMonitor::admit(EventId event, InstanceRef instance, std::uint64_t user, const std::vector<Value>& values,
+                      Origin& origin) {
     if (callbacks_.admit == nullptr) return true;
     if (closing_) return false;
     const SavedError saved;
@@ -170,9 +177,10 @@ bool PyMonitor::admit(EventId event, InstanceRef instance, std::uint64_t user, c
         if (state == 'd') Py_SETREF(value, Py_NewRef(Py_None));
         PyTuple_SET_ITEM(tuple, p, value);
     }
-    PyObject* result = PyObject_CallFunction(callbacks_.admit, "i(KIII)ONN", static_cast<int>(event),
-                                             static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(instance.engine)), instance.kind,
-                                             instance.id, instance.serial, user != 0 ? as_object(user) : Py_None, tuple, stamp_to_python(origin.stamp()));
+    PyObject* result = PyObject_CallFunction(
+        callbacks_.admit, "i(KIII)ONN", static_cast<int>(event),
+        static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(instance.engine)), instance.kind, instance.id,
+        instance.serial, user != 0 ? as_object(user) : Py_None, tuple, stamp_to_python(origin.stamp()));
     if (result == nullptr) {
         const Stamp stamp = origin.stamp();
         fault({-1, static_cast<std::int32_t>(event), &stamp});
@@ -188,7 +196,8 @@ void PyMonitor::deliver() {
     const Unobserved unobserved;
     while (true) {
         // Each thread its own: what a handler says is about what that thread is doing.
-        const auto next = std::find_if(ready_.begin(), ready_.end(), [](const Ready& one) { return one.thread == std::this_thread::get_id(); });
+        const auto next = std::find_if(ready_.begin(), ready_.end(),
+                                       [](const Ready& one) { return one.thread == std::this_thread::get_id(); });
         if (next == ready_.end()) return;
         const auto news = std::move(next->news);
         ready_.erase(next);
@@ -219,7 +228,8 @@ PyMonitor::Shown PyMonitor::show(Engine& engine, const std::vector<Value>& value
 PyObject* PyMonitor::witness_to_python(const std::vector<PastEvent>& events) const {
     PyObject* witness = PyTuple_New(static_cast<Py_ssize_t>(events.size()));
     for (std::size_t k = 0; k < events.size(); ++k)
-        PyTuple_SET_ITEM(witness, static_cast<Py_ssize_t>(k), Py_BuildValue("(iN)", static_cast<int>(events[k].event), stamp_to_python(events[k].stamp)));
+        PyTuple_SET_ITEM(witness, static_cast<Py_ssize_t>(k),
+                         Py_BuildValue("(iN)", static_cast<int>(events[k].event), stamp_to_python(events[k].stamp)));
     return witness;
 }
 
@@ -228,11 +238,12 @@ PyObject* PyMonitor::told(const Report& report) {
     if (callbacks_.report == nullptr) return user;
     const Shown shown = show(*report.instance.engine, report.values);
     PyObject* witness = witness_to_python(report.witness);
-    return PyObject_CallFunction(callbacks_.report, "iiOiNs#NNN(KIII)NN", static_cast<int>(report.property), static_cast<int>(report.category),
-                                 report.final ? Py_True : Py_False, static_cast<int>(report.event), shown.values, shown.states.data(),
-                                 static_cast<Py_ssize_t>(shown.states.size()), shown.serials, stamp_to_python(report.stamp), witness,
-                                 static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(report.instance.engine)), report.instance.kind,
-                                 report.instance.id, report.instance.serial, user, steps_to_python(report.explanation));
+    return PyObject_CallFunction(
+        callbacks_.report, "iiOiNs#NNN(KIII)NN", static_cast<int>(report.property), static_cast<int>(report.category),
+        report.final ? Py_True : Py_False, static_cast<int>(report.event), shown.values, shown.states.data(),
+        static_cast<Py_ssize_t>(shown.states.size()), shown.serials, stamp_to_python(report.stamp), witness,
+        static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(report.instance.engine)), report.instance.kind,
+        report.instance.id, report.instance.serial, user, steps_to_python(report.explanation));
 }
 
 bool PyMonitor::reset(std::uint64_t engine, InstanceRef instance, bool reported) {

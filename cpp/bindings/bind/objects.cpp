@@ -58,7 +58,8 @@ void PyMonitor::watch_object(Engine& engine, unsigned p, Slot slot, PyObject* va
 }
 
 PyMonitor::Watcher& PyMonitor::watcher(Engine& engine, unsigned parameter) {
-    if (last_watcher_ != nullptr && &last_watcher_->engine() == &engine && last_watcher_->parameter() == parameter) return *last_watcher_;
+    if (last_watcher_ != nullptr && &last_watcher_->engine() == &engine && last_watcher_->parameter() == parameter)
+        return *last_watcher_;
     std::unique_ptr<Watcher>& known = watchers_[{&engine, parameter}];
     if (known == nullptr) known = std::make_unique<Watcher>(*this, engine, parameter);
     last_watcher_ = known.get();

@@ -11,7 +11,8 @@ namespace {
 
 Key key_of_object(PyObject* object) { return Key::of_bits(KeyKind::Object, reinterpret_cast<std::uintptr_t>(object)); }
 
-// Generators may be left in the middle of a loop: if very many are, looking through them would take longer than making instances.
+// Generators may be left in the middle of a loop: if very many are, looking through them would take longer than making
+// instances.
 constexpr unsigned kMostPending = 32;
 
 }  // namespace
@@ -31,7 +32,8 @@ bool PyMonitor::begin_pending(Pending& pending) {
     if (pending.collection != nullptr) {
         const std::uint8_t parameter = event.parameters[pending.iterator_first ? 1 : 0];
         pending.collection_serial = 0;
-        if (recent_.find(parameter, pending.collection) == kNil && engine.domain(parameter).find(key_of_object(pending.collection)) == kNil) {
+        if (recent_.find(parameter, pending.collection) == kNil &&
+            engine.domain(parameter).find(key_of_object(pending.collection)) == kNil) {
             for (const Pending* one = first_pending_; one != nullptr; one = one->after)
                 if (one->collection == pending.collection) pending.collection_serial = one->collection_serial;
             if (pending.collection_serial == 0) pending.collection_serial = ++engine.numbered();

@@ -1,4 +1,5 @@
-// The lines of Python that run, as `file:line`. What is kept of one is looked up by its instruction, so that the text is made once.
+// The lines of Python that run, as `file:line`. What is kept of one is looked up by its instruction, so that the text
+// is made once.
 #pragma once
 
 #include <Python.h>
@@ -58,7 +59,8 @@ public:
         return kept;
     }
 
-    // From now on, what happens in files below this folder, too, is located where other code called it; those below are other code.
+    // From now on, what happens in files below this folder, too, is located where other code called it; those below are
+    // other code.
     void look_beyond(std::string folder, std::vector<std::string> but) {
         folders_.push_back({std::move(folder), std::move(but)});
         for (auto& [place, known] : known_) known.is_own = false;
@@ -76,7 +78,8 @@ public:
 private:
     struct Hash {
         std::size_t operator()(const Instruction& place) const {
-            return mix(reinterpret_cast<std::uintptr_t>(place.code), static_cast<std::uint64_t>(place.offset) + 0x9E37ULL);
+            return mix(reinterpret_cast<std::uintptr_t>(place.code),
+                       static_cast<std::uint64_t>(place.offset) + 0x9E37ULL);
         }
     };
     struct Known {
@@ -110,13 +113,15 @@ private:
             Py_INCREF(place.code);  // so that its address stays its own
             const char* file = PyUnicode_AsUTF8(reinterpret_cast<PyCodeObject*>(place.code)->co_filename);
             if (file == nullptr) PyErr_Clear();
-            found->second.kept = make(std::string(file != nullptr ? file : "?") + ":" + std::to_string(PyFrame_GetLineNumber(frame)));
+            found->second.kept =
+                make(std::string(file != nullptr ? file : "?") + ":" + std::to_string(PyFrame_GetLineNumber(frame)));
             found->second.is_own = folders_.empty() || !is_library(place.code);
         }
         return found->second.kept;
     }
 
-    // The first frame, from this one outwards, whose code is not to be skipped; takes the frame, and gives a new one or none.
+    // The first frame, from this one outwards, whose code is not to be skipped; takes the frame, and gives a new one or
+    // none.
     template <class Skip>
     static PyFrameObject* outermost(PyFrameObject* frame, Skip&& skip) {
         while (frame != nullptr) {
@@ -145,10 +150,12 @@ private:
             const char* file = PyUnicode_AsUTF8(reinterpret_cast<PyCodeObject*>(code)->co_filename);
             if (file == nullptr) PyErr_Clear();
             const std::string_view name = file != nullptr ? file : "?";
-            found->second = name.starts_with("<frozen ") || std::any_of(folders_.begin(), folders_.end(), [&](const Folder& folder) {
-                const auto is_below = [&](const std::string& one) { return name.starts_with(one); };
-                return is_below(folder.path) && std::none_of(folder.but.begin(), folder.but.end(), is_below);
-            });
+            found->second =
+                name.starts_with("<frozen ") ||
+                std::any_of(folders_.begin(), folders_.end(), [&](const Folder& folder) {
+                    const auto is_below = [&](const std::string& one) { return name.starts_with(one); };
+                    return is_below(folder.path) && std::none_of(folder.but.begin(), folder.but.end(), is_below);
+                });
         }
         return found->second;
     }

@@ -57,7 +57,8 @@ Test::Relation relation_of(const std::string& sign) {
 }
 
 Test::Kind kind_of(const std::string& name) {
-    static constexpr const char* kNames[] = {"constant", "all", "any", "none", "named", "true", "null", "compare", "in", "startswith", "endswith", "contains", "matches"};
+    static constexpr const char* kNames[] = {"constant", "all", "any",        "none",     "named",    "true",   "null",
+                                             "compare",  "in",  "startswith", "endswith", "contains", "matches"};
     for (std::size_t k = 0; k < std::size(kNames); ++k)
         if (name == kNames[k]) return static_cast<Test::Kind>(k);
     throw nb::value_error("no test");
@@ -106,7 +107,8 @@ Test test_of(nb::tuple form) {
 using RuleArgs = std::tuple<std::string, nb::tuple, std::vector<std::pair<std::string, std::string>>>;
 using Releasable = std::vector<std::pair<std::string, std::vector<std::string>>>;
 
-void make(PyRecogniser* self, const std::vector<RuleArgs>& rules, const std::vector<std::string>& values, const Releasable& releasable) {
+void make(PyRecogniser* self, const std::vector<RuleArgs>& rules, const std::vector<std::string>& values,
+          const Releasable& releasable) {
     std::vector<RowRule> made;
     for (const auto& [event, test, columns] : rules) made.push_back({event, test_of(test), columns});
     new (self) PyRecogniser{std::make_shared<Recogniser>(std::move(made), values, releasable)};

@@ -90,7 +90,8 @@ void replay(PyMonitor& monitor, Prepared& prepared, std::size_t times) {
         for (const Prepared::Entry& entry : prepared.entries()) {
             first.push_back(slots.size());
             const std::vector<std::uint8_t>& parameters = engine.program().events[entry.event].parameters;
-            for (std::size_t k = 0; k < parameters.size(); ++k) slots.push_back(slot_of(parameters[k], entry.parameters[k].ptr()));
+            for (std::size_t k = 0; k < parameters.size(); ++k)
+                slots.push_back(slot_of(parameters[k], entry.parameters[k].ptr()));
         }
         slots.push_back(kNil);  // for events without parameters
         for (std::size_t n = 0; n < times; ++n) {

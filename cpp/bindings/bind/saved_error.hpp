@@ -17,8 +17,8 @@ private:
     PyObject *type_ = nullptr, *value_ = nullptr, *trace_ = nullptr;
 };
 
-// Forgets what went wrong in Python code that was only asked something. A Ctrl-C that came just then is raised as soon as
-// the program goes on: it is not about what was asked.
+// Forgets what went wrong in Python code that was only asked something. A Ctrl-C that came just then is raised as soon
+// as the program goes on: it is not about what was asked.
 inline void forget_error() {
     PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
     PyErr_Fetch(&type, &value, &trace);

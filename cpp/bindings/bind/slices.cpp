@@ -22,14 +22,16 @@ std::size_t PyMonitor::values_of(const Occasion& occasion, PyObject** values) {
     const EventDecl& event = core_.program().events[occasion.event];
     const std::size_t count = event.values();
     if (const void* const* given = occasion.origin.values()) {
-        for (std::size_t k = 0; k < count; ++k) values[k] = Py_NewRef(static_cast<PyObject*>(const_cast<void*>(given[k])));
+        for (std::size_t k = 0; k < count; ++k)
+            values[k] = Py_NewRef(static_cast<PyObject*>(const_cast<void*>(given[k])));
         return count;
     }
     std::size_t made = 0;
     for (const std::uint8_t p : event.parameters) {
         char state = 'u';
         const Slot slot = occasion.slots[made];
-        values[made] = slot != kNil ? to_python(occasion.engine, p, occasion.engine.domain(p).value(slot), state) : Py_NewRef(Py_None);
+        values[made] = slot != kNil ? to_python(occasion.engine, p, occasion.engine.domain(p).value(slot), state)
+                                    : Py_NewRef(Py_None);
         ++made;
     }
     const EventData data = core_.program().reads_data() ? occasion.origin.data() : EventData{};
@@ -55,7 +57,8 @@ std::int32_t PyMonitor::call(std::uint32_t number, std::uint64_t user, const Occ
         done = code.run(variables, names_, nullptr, 0, answer);
     } else if (const void* const* given = occasion->origin.values()) {
         const std::size_t count = core_.program().events[occasion->event].values();
-        done = code.run(variables, names_, reinterpret_cast<PyObject* const*>(const_cast<void* const*>(given)), count, answer);
+        done = code.run(variables, names_, reinterpret_cast<PyObject* const*>(const_cast<void* const*>(given)), count,
+                        answer);
     } else {
         std::array<PyObject*, kMaxParameters + kMaxFields> values;
         const std::size_t count = values_of(*occasion, values.data());
@@ -63,7 +66,8 @@ std::int32_t PyMonitor::call(std::uint32_t number, std::uint64_t user, const Occ
         for (std::size_t k = 0; k < count; ++k) Py_DECREF(values[k]);
     }
     if (done) return answer;
-    Origins origins{static_cast<std::int32_t>(number), occasion != nullptr ? static_cast<std::int32_t>(occasion->event) : -1, nullptr};
+    Origins origins{static_cast<std::int32_t>(number),
+                    occasion != nullptr ? static_cast<std::int32_t>(occasion->event) : -1, nullptr};
     Stamp stamp;
     if (occasion != nullptr) {
         stamp = occasion->origin.stamp();
@@ -87,13 +91,14 @@ void PyMonitor::unmatched(const Occasion& occasion) {
 PyObject* PyMonitor::told(const Change& change) {
     if (listeners_.change == nullptr) Py_RETURN_NONE;
     const Shown shown = show(*change.instance.engine, change.values);
-    return PyObject_CallFunction(listeners_.change, "iIIIONs#N", static_cast<int>(change.property), change.before, change.after, change.transition,
-                                 change.success ? Py_True : Py_False, shown.values, shown.states.data(),
-                                 static_cast<Py_ssize_t>(shown.states.size()), shown.serials);
+    return PyObject_CallFunction(listeners_.change, "iIIIONs#N", static_cast<int>(change.property), change.before,
+                                 change.after, change.transition, change.success ? Py_True : Py_False, shown.values,
+                                 shown.states.data(), static_cast<Py_ssize_t>(shown.states.size()), shown.serials);
 }
 
 PyObject* PyMonitor::told(const Unmatched& unmatched) {
-    if (listeners_.unmatched != nullptr) return PyObject_CallFunction(listeners_.unmatched, "iN", static_cast<int>(unmatched.event), unmatched.values);
+    if (listeners_.unmatched != nullptr)
+        return PyObject_CallFunction(listeners_.unmatched, "iN", static_cast<int>(unmatched.event), unmatched.values);
     Py_DECREF(unmatched.values);
     Py_RETURN_NONE;
 }
@@ -128,7 +133,8 @@ bool PyMonitor::checkpoint(Checkpoint& checkpoint) {
         for (unsigned p = 0; p < core_.parameter_names().size(); ++p) {
             Domain& domain = engine.domain(p);
             for (Slot slot = 1; slot <= domain.last(); ++slot)
-                if (domain.kind(slot) == KeyKind::Object && !domain.dead(slot)) checkpoint.objects.push_back(Py_NewRef(as_object(domain.bits(slot))));
+                if (domain.kind(slot) == KeyKind::Object && !domain.dead(slot))
+                    checkpoint.objects.push_back(Py_NewRef(as_object(domain.bits(slot))));
         }
     });
     leave();
@@ -154,7 +160,8 @@ bool PyMonitor::rewind(const Checkpoint& checkpoint) {
         for (unsigned p = 0; p < core_.parameter_names().size(); ++p) {
             Domain& domain = engine.domain(p);
             for (Slot slot = 1; slot <= domain.last(); ++slot)
-                if (domain.kind(slot) == KeyKind::Object && !domain.dead(slot)) watch_object(engine, p, slot, as_object(domain.bits(slot)));
+                if (domain.kind(slot) == KeyKind::Object && !domain.dead(slot))
+                    watch_object(engine, p, slot, as_object(domain.bits(slot)));
         }
     });
     leave();

@@ -153,7 +153,8 @@ std::shared_ptr<const Machine> make_symbolic(nb::tuple arguments) {
 
 void keep_predicates(const Machine& machine, PyMonitor& monitor) {
     if (const auto* symbolic = dynamic_cast<const SymbolicMachine*>(&machine))
-        for (const SymbolicMachine::TestCall& call : symbolic->tests) monitor.pin(static_cast<Predicate&>(*call.test).belong_to(monitor));
+        for (const SymbolicMachine::TestCall& call : symbolic->tests)
+            monitor.pin(static_cast<Predicate&>(*call.test).belong_to(monitor));
 }
 
 }  // namespace mopsus::python

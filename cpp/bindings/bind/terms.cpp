@@ -33,7 +33,8 @@ std::string_view utf8(PyObject* text, Arena& arena) {
         PyErr_Clear();
         return {};
     }
-    const std::string_view copy = arena.copy({PyBytes_AS_STRING(encoded), static_cast<std::size_t>(PyBytes_GET_SIZE(encoded))});
+    const std::string_view copy =
+        arena.copy({PyBytes_AS_STRING(encoded), static_cast<std::size_t>(PyBytes_GET_SIZE(encoded))});
     Py_DECREF(encoded);
     return copy;
 }
@@ -52,7 +53,8 @@ Term integer(PyObject* value, Arena& arena) {
     std::vector<std::uint32_t> digits;
     for (std::size_t end = hex.size(); end > 0; end -= std::min<std::size_t>(end, 8)) {
         const std::size_t start = end > 8 ? end - 8 : 0;
-        digits.push_back(static_cast<std::uint32_t>(std::stoul(std::string(hex.substr(start, end - start)), nullptr, 16)));
+        digits.push_back(
+            static_cast<std::uint32_t>(std::stoul(std::string(hex.substr(start, end - start)), nullptr, 16)));
     }
     const Term term = arena.integer(overflow < 0, digits.data(), digits.size());
     Py_DECREF(text);
@@ -145,14 +147,16 @@ public:
         if (PyTuple_Check(value)) {
             const auto count = static_cast<std::size_t>(PyTuple_GET_SIZE(value));
             Term* parts = arena.terms(count);
-            for (std::size_t k = 0; k < count; ++k) parts[k] = to_term(PyTuple_GET_ITEM(value, static_cast<Py_ssize_t>(k)), arena);
+            for (std::size_t k = 0; k < count; ++k)
+                parts[k] = to_term(PyTuple_GET_ITEM(value, static_cast<Py_ssize_t>(k)), arena);
             return arena.tuple(parts, count, type != &PyTuple_Type ? class_name(type, arena) : Term(), object(value));
         }
         if (PyList_Check(value)) {
             // Others may change a list while a guard in Python runs.
             const auto count = static_cast<std::size_t>(PyList_GET_SIZE(value));
             Term* parts = arena.terms(count);
-            for (std::size_t k = 0; k < count; ++k) parts[k] = held(Py_NewRef(PyList_GET_ITEM(value, static_cast<Py_ssize_t>(k))), arena);
+            for (std::size_t k = 0; k < count; ++k)
+                parts[k] = held(Py_NewRef(PyList_GET_ITEM(value, static_cast<Py_ssize_t>(k))), arena);
             return arena.list(parts, count, object(value));
         }
         if (PyDict_Check(value)) return open_dict(value, arena);
@@ -247,11 +251,14 @@ PyObject* from_term(Term term) {
         case TermType::Atom: return atom(term);
         case TermType::String: return spelled(term_types.string, term.bytes());
         case TermType::Text: return spelled(nullptr, term.bytes());
-        case TermType::Binary: return PyBytes_FromStringAndSize(term.bytes().data(), static_cast<Py_ssize_t>(term.bytes().size()));
+        case TermType::Binary:
+            return PyBytes_FromStringAndSize(term.bytes().data(), static_cast<Py_ssize_t>(term.bytes().size()));
         case TermType::Tuple:
-            return filled(PyTuple_New(static_cast<Py_ssize_t>(term.size())), term, [](PyObject* tuple, Py_ssize_t k, PyObject* item) { PyTuple_SET_ITEM(tuple, k, item); });
+            return filled(PyTuple_New(static_cast<Py_ssize_t>(term.size())), term,
+                          [](PyObject* tuple, Py_ssize_t k, PyObject* item) { PyTuple_SET_ITEM(tuple, k, item); });
         case TermType::List:
-            return filled(PyList_New(static_cast<Py_ssize_t>(term.size())), term, [](PyObject* list, Py_ssize_t k, PyObject* item) { PyList_SET_ITEM(list, k, item); });
+            return filled(PyList_New(static_cast<Py_ssize_t>(term.size())), term,
+                          [](PyObject* list, Py_ssize_t k, PyObject* item) { PyList_SET_ITEM(list, k, item); });
         case TermType::Map: return dict_of(term);
         case TermType::Pid: return spelled(term_types.pid, term.is_pid() ? to_text(term) : std::string(term.bytes()));
         case TermType::Reference: return spelled(term_types.reference, term.bytes());
@@ -261,7 +268,8 @@ PyObject* from_term(Term term) {
         case TermType::Foreign: break;
     }
     if (!term.is_boxed()) return Py_NewRef(as_object(term.address()));
-    return PyObject_CallFunction(term_types.object, "s#is", term.bytes().data(), static_cast<Py_ssize_t>(term.bytes().size()), 0, "<not kept>");
+    return PyObject_CallFunction(term_types.object, "s#is", term.bytes().data(),
+                                 static_cast<Py_ssize_t>(term.bytes().size()), 0, "<not kept>");
 }
 
 void end_dropped_terms() {
@@ -282,7 +290,8 @@ bool prepare_terms() {
         return place != nullptr;
     };
     return intern(names.name, "name") && intern(names.value, "value") && intern(names.frozen, "frozen") &&
-           intern(names.parameters, "__dataclass_params__") && intern(names.fields, "__match_args__") && intern(names.lower, "lower");
+           intern(names.parameters, "__dataclass_params__") && intern(names.fields, "__match_args__") &&
+           intern(names.lower, "lower");
 }
 
 }  // namespace mopsus::python

@@ -1,7 +1,7 @@
 // Between Python objects and terms.
 //
-// Scalars are converted at once, containers when somebody looks into them: a message that is only counted costs nothing,
-// however large it is.
+// Scalars are converted at once, containers when somebody looks into them: a message that is only counted costs
+// nothing, however large it is.
 #pragma once
 
 #include <Python.h>
@@ -23,7 +23,8 @@ extern TermTypes term_types;
 // A text of one of those classes is told apart by its spelling.
 inline bool is_spelling(const PyTypeObject* type) {
     const auto* object = reinterpret_cast<const PyObject*>(type);
-    return object == term_types.pid || object == term_types.atom || object == term_types.string || object == term_types.reference;
+    return object == term_types.pid || object == term_types.atom || object == term_types.string ||
+           object == term_types.reference;
 }
 
 // The term borrows from the object, which must outlive it.

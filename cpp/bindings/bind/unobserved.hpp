@@ -32,7 +32,8 @@ private:
     inline static int count_ = 0;  // in all threads: mostly none, and then no thread has to be asked
 };
 
-// As long as one of these exists, debuggers, profilers and the like are not told what this thread does: they are the program's.
+// As long as one of these exists, debuggers, profilers and the like are not told what this thread does: they are the
+// program's.
 class Untraced {
 public:
     Untraced() : thread_(PyThreadState_Get()) { PyThreadState_EnterTracing(thread_); }

@@ -55,7 +55,9 @@ std::array<Original, 16> recent;  // of no heap types: another one may come to l
 // That of the nearest hooked base. Types that were made after a hook may have inherited it; they are not in the table
 // themselves.
 Original original_of(PyTypeObject* type) {
-    Original& known = recent[(reinterpret_cast<std::uintptr_t>(type) >> 5 ^ reinterpret_cast<std::uintptr_t>(type) >> 9) % recent.size()];
+    Original& known =
+        recent[(reinterpret_cast<std::uintptr_t>(type) >> 5 ^ reinterpret_cast<std::uintptr_t>(type) >> 9) %
+               recent.size()];
     if (known.type == type) return known;
     PyTypeObject* hooked = nearest_hooked(type);
     const Original found{originals.at(hooked), nearest_hooked(hooked->tp_base), type};
@@ -114,8 +116,7 @@ void hooked_dealloc(PyObject* self) {
     // These limit the depth of nested deallocation only while the deallocator of the type is
     // their own; do it for them.
     PyObject_GC_UnTrack(self);
-    Py_TRASHCAN_BEGIN(self, hooked_dealloc)
-    original(self);
+    Py_TRASHCAN_BEGIN(self, hooked_dealloc) original(self);
     Py_TRASHCAN_END
 }
 
@@ -130,7 +131,8 @@ PyTypeObject* hookable(PyTypeObject* type) {
 bool prepare_watching() {
     PyType_Slot slots[] = {{0, nullptr}};
     PyType_Spec spec = {"mopsus._core.Watch", sizeof(WeakWatch), 0, Py_TPFLAGS_DEFAULT, slots};
-    weak_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpecWithBases(&spec, reinterpret_cast<PyObject*>(&_PyWeakref_RefType)));
+    weak_type = reinterpret_cast<PyTypeObject*>(
+        PyType_FromSpecWithBases(&spec, reinterpret_cast<PyObject*>(&_PyWeakref_RefType)));
     if (weak_type == nullptr) return false;
     weak_callback = PyCFunction_New(&weak_callback_def, nullptr);
     if (weak_callback == nullptr) return false;

@@ -161,7 +161,9 @@ PyObject* get_attribute(PyObject* object, PyObject* name) {
     return is_own(name) ? PyObject_GenericGetAttr(object, name) : PyObject_GetAttr(as_steps(object)->coroutine, name);
 }
 
-int set_attribute(PyObject* object, PyObject* name, PyObject* value) { return PyObject_SetAttr(as_steps(object)->coroutine, name, value); }
+int set_attribute(PyObject* object, PyObject* name, PyObject* value) {
+    return PyObject_SetAttr(as_steps(object)->coroutine, name, value);
+}
 
 PyObject* represent(PyObject* object) { return PyObject_Repr(as_steps(object)->coroutine); }
 
@@ -240,17 +242,17 @@ PyType_Slot slots[] = {
     {Py_am_send, slot(steps_send)},
     {Py_tp_methods, methods},
     {Py_tp_members, members},
-    {Py_tp_doc, const_cast<char*>("A coroutine whose beginning and end are told, and whose steps are those of a component.")},
+    {Py_tp_doc,
+     const_cast<char*>("A coroutine whose beginning and end are told, and whose steps are those of a component.")},
     {0, nullptr},
 };
 
-PyType_Spec spec = {"mopsus._core.Steps", sizeof(Steps), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE, slots};
+PyType_Spec spec = {"mopsus._core.Steps", sizeof(Steps), 0,
+                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE, slots};
 
 // ---- what is done with them ----
 
-const Steps* checked(PyObject* object) {
-    return Py_TYPE(object) == steps_type ? as_steps(object) : nullptr;
-}
+const Steps* checked(PyObject* object) { return Py_TYPE(object) == steps_type ? as_steps(object) : nullptr; }
 
 PyObject* component_of(PyObject*, PyObject* object) {
     const Steps* self = checked(object);
@@ -276,7 +278,8 @@ PyObject* current_component() { return current; }
 
 bool prepare_components(PyObject* module) {
     steps_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
-    return steps_type != nullptr && PyModule_AddObjectRef(module, "Steps", reinterpret_cast<PyObject*>(steps_type)) == 0 &&
+    return steps_type != nullptr &&
+           PyModule_AddObjectRef(module, "Steps", reinterpret_cast<PyObject*>(steps_type)) == 0 &&
            PyModule_AddFunctions(module, functions) == 0;
 }
 

@@ -181,12 +181,14 @@ PyObject* Decoder::shaped(unsigned depth) {
     std::string key(reinterpret_cast<const char*>(from.data()) + begin, at - begin);
     auto found = known.find(key);
     if (found == known.end() && known.size() < kMostClasses) {
-        PyObject* made = quiet(PyObject_CallFunction(wire.shape, "is#O", static_cast<int>(*kind), name, static_cast<Py_ssize_t>(name_size), names));
+        PyObject* made = quiet(PyObject_CallFunction(wire.shape, "is#O", static_cast<int>(*kind), name,
+                                                     static_cast<Py_ssize_t>(name_size), names));
         if (made != nullptr) found = known.emplace(std::move(key), made).first;
     }
     Py_DECREF(names);
     PyObject* values = found != known.end() ? value(depth + 1) : nullptr;
-    PyObject* made = values != nullptr && PyTuple_CheckExact(values) ? quiet(PyObject_CallObject(found->second, values)) : nullptr;
+    PyObject* made =
+        values != nullptr && PyTuple_CheckExact(values) ? quiet(PyObject_CallObject(found->second, values)) : nullptr;
     Py_XDECREF(values);
     return made;
 }
@@ -198,7 +200,10 @@ PyObject* Decoder::member(unsigned depth) {
     if (place == nullptr || !number(none) || none != 0) return nullptr;
     PyObject* name = value(depth + 1);
     PyObject* content = name != nullptr ? value(depth + 1) : nullptr;
-    PyObject* made = content != nullptr ? quiet(PyObject_CallFunction(wire.member, "s#OO", place, static_cast<Py_ssize_t>(size), name, content)) : nullptr;
+    PyObject* made =
+        content != nullptr
+            ? quiet(PyObject_CallFunction(wire.member, "s#OO", place, static_cast<Py_ssize_t>(size), name, content))
+            : nullptr;
     Py_XDECREF(name);
     Py_XDECREF(content);
     return made;

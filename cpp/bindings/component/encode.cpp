@@ -86,7 +86,9 @@ bool start_shape(Shape& shape, PyTypeObject* type, PyObject* fields) {
 
 Shape make_shape(PyTypeObject* type) {
     Shape shape;
-    const auto derived = [&](const PyTypeObject& base) { return PyType_IsSubtype(type, const_cast<PyTypeObject*>(&base)) != 0; };
+    const auto derived = [&](const PyTypeObject& base) {
+        return PyType_IsSubtype(type, const_cast<PyTypeObject*>(&base)) != 0;
+    };
     if (derived(*reinterpret_cast<PyTypeObject*>(wire.enumeration))) {
         PyObject* nothing = PyTuple_New(0);
         shape.how = nothing != nullptr && start_shape(shape, type, nothing) ? Shape::How::Member : Shape::How::Opaque;
@@ -100,12 +102,18 @@ Shape make_shape(PyTypeObject* type) {
         shape.fields = fields;
     } else {
         Py_XDECREF(fields);
-        if (derived(PyUnicode_Type)) shape.how = Shape::How::Text;
-        else if (derived(PyLong_Type)) shape.how = Shape::How::Integer;
-        else if (derived(PyFloat_Type)) shape.how = Shape::How::Float;
-        else if (derived(PyBytes_Type)) shape.how = Shape::How::Binary;
-        else if (derived(PyList_Type)) shape.how = Shape::How::List;
-        else if (derived(PyDict_Type)) shape.how = Shape::How::Mapping;
+        if (derived(PyUnicode_Type))
+            shape.how = Shape::How::Text;
+        else if (derived(PyLong_Type))
+            shape.how = Shape::How::Integer;
+        else if (derived(PyFloat_Type))
+            shape.how = Shape::How::Float;
+        else if (derived(PyBytes_Type))
+            shape.how = Shape::How::Binary;
+        else if (derived(PyList_Type))
+            shape.how = Shape::How::List;
+        else if (derived(PyDict_Type))
+            shape.how = Shape::How::Mapping;
     }
     return shape;
 }
@@ -320,7 +328,8 @@ bool Encoder::other(PyObject* object, unsigned depth) {
 
 void Encoder::identity(PyObject* object) {
     char text[160];
-    const int length = std::snprintf(text, sizeof text, "<%.100s at %p>", Py_TYPE(object)->tp_name, static_cast<void*>(object));
+    const int length =
+        std::snprintf(text, sizeof text, "<%.100s at %p>", Py_TYPE(object)->tp_name, static_cast<void*>(object));
     to.add(kOpaque);
     add_text(to, {text, static_cast<std::size_t>(length)});
     ++opaque;

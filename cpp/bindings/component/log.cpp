@@ -59,14 +59,16 @@ public:
 
     void begin(const nb::str& source) {
         const std::string name = place_name(source);
-        for (std::size_t k = 0; k < monitors_.size(); ++k) log_.targets()[k].source = monitors_[k]->core().location(name, true);
+        for (std::size_t k = 0; k < monitors_.size(); ++k)
+            log_.targets()[k].source = monitors_[k]->core().location(name, true);
     }
 
     void settle(const std::string& component, const std::vector<std::optional<std::string>>& leaders, bool named) {
         std::vector<Slot> slots;
         for (std::size_t k = 0; k < monitors_.size(); ++k) {
             const auto& leader = leaders.at(k);
-            slots.push_back(leader ? monitors_[k]->core().engine().domain(0).find(Key::of_blob(KeyKind::Text, *leader)) : 0);
+            slots.push_back(leader ? monitors_[k]->core().engine().domain(0).find(Key::of_blob(KeyKind::Text, *leader))
+                                   : 0);
         }
         log_.settle(component, std::move(slots), named);
     }
@@ -93,7 +95,8 @@ public:
         }
         for (std::size_t k = 0; k < entered; ++k) {
             DirectLog::Target& target = log_.targets()[k];
-            for (std::size_t kind = 0; kind < target.seen.size(); ++kind) monitors_[k]->core().seen[target.events[kind]] += target.seen[kind];
+            for (std::size_t kind = 0; kind < target.seen.size(); ++kind)
+                monitors_[k]->core().seen[target.events[kind]] += target.seen[kind];
             target.seen = {};
         }
         bool granted = all;
@@ -118,7 +121,8 @@ private:
             auto& monitor = nb::cast<PyMonitor&>(monitors[k]);
             const auto [send, recv, init] = events[k];
             const Program& program = monitor.core().program();
-            if (monitor.core().per_thread() || program.parameters != 1 || std::max({send, recv, init}) >= program.events.size())
+            if (monitor.core().per_thread() || program.parameters != 1 ||
+                std::max({send, recv, init}) >= program.events.size())
                 throw nb::value_error("a monitor of components has one parameter, and these events");
             made.push_back({&monitor.core().engine(), {send, recv, init}, 0, {}});
         }

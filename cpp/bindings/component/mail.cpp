@@ -1,5 +1,5 @@
-// `_core.Mail`: tells listeners of messages that are put into queues and taken from them. Whoever nobody wants to hear of
-// costs next to nothing; everything that is not of every day is left to Python.
+// `_core.Mail`: tells listeners of messages that are put into queues and taken from them. Whoever nobody wants to hear
+// of costs next to nothing; everything that is not of every day is left to Python.
 #include "mail.hpp"
 
 #include <structmember.h>
@@ -46,12 +46,14 @@ bool of_library(const Mail* self) {
     PyObject* globals = PyEval_GetGlobals();
     PyObject* module = globals != nullptr ? PyDict_GetItemWithError(globals, names.name) : nullptr;
     if (module == nullptr || !PyUnicode_CheckExact(module) || !PyUnicode_IS_COMPACT_ASCII(module)) return false;
-    const std::string_view text(static_cast<const char*>(PyUnicode_DATA(module)), static_cast<std::size_t>(PyUnicode_GET_LENGTH(module)));
+    const std::string_view text(static_cast<const char*>(PyUnicode_DATA(module)),
+                                static_cast<std::size_t>(PyUnicode_GET_LENGTH(module)));
     for (Py_ssize_t k = 0; k < count; ++k) {
         Py_ssize_t size = 0;
         const char* library = PyUnicode_AsUTF8AndSize(PyTuple_GET_ITEM(self->libraries, k), &size);
         const auto length = static_cast<std::size_t>(size);
-        if (text.starts_with(std::string_view(library, length)) && (text.size() == length || text[length] == '.')) return true;
+        if (text.starts_with(std::string_view(library, length)) && (text.size() == length || text[length] == '.'))
+            return true;
     }
     return false;
 }
@@ -68,7 +70,8 @@ Owned mailbox_of(const Mail* self, PyObject* queue) {
     const Owned key(PyLong_FromVoidPtr(queue));
     if (!key) return Owned();
     PyObject* found = PyDict_GetItemWithError(self->known, key.get());
-    if (found != nullptr && PyTuple_CheckExact(found) && PyTuple_GET_SIZE(found) == 2) return Owned(Py_NewRef(PyTuple_GET_ITEM(found, 1)));
+    if (found != nullptr && PyTuple_CheckExact(found) && PyTuple_GET_SIZE(found) == 2)
+        return Owned(Py_NewRef(PyTuple_GET_ITEM(found, 1)));
     return PyErr_Occurred() == nullptr ? Owned(PyObject_CallOneArg(self->mailbox, queue)) : Owned();
 }
 
@@ -80,7 +83,9 @@ Owned address_of(const Mail* self, PyObject* queue) {
     return !to || to.get() != Py_None ? std::move(to) : Owned(PyObject_CallMethodNoArgs(box.get(), names.address));
 }
 
-bool is_plain(const Mail* self, PyObject* value) { return PySet_Contains(self->plain, reinterpret_cast<PyObject*>(Py_TYPE(value))) == 1; }
+bool is_plain(const Mail* self, PyObject* value) {
+    return PySet_Contains(self->plain, reinterpret_cast<PyObject*>(Py_TYPE(value))) == 1;
+}
 
 // What a part of a message is seen as; nothing if that is not known here.
 Owned shown_part(const Mail* self, PyObject* value) {
@@ -132,14 +137,15 @@ bool tell_quickly(const Mail* self, PyObject* events, bool sends, PyObject* pid,
     for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(events); ++k) {
         PyObject* event = PyTuple_GET_ITEM(events, k);
         const std::array<PyObject*, 4> values{PyTuple_GET_ITEM(event, 2), pid, sends ? address : data, data};
-        const Owned done(PyObject_Vectorcall(PyTuple_GET_ITEM(event, sends ? 0 : 1), values.data(), sends ? 4 : 3, nullptr));
+        const Owned done(
+            PyObject_Vectorcall(PyTuple_GET_ITEM(event, sends ? 0 : 1), values.data(), sends ? 4 : 3, nullptr));
         if (!done && !forgiven(self)) return false;
     }
     return true;
 }
 
-// Tell those who want to hear of the component. `queue` is null if a message was taken. Where a message goes, and what the
-// mailboxes in it stand for, is settled by the first one that is sent, whether or not anybody listens.
+// Tell those who want to hear of the component. `queue` is null if a message was taken. Where a message goes, and what
+// the mailboxes in it stand for, is settled by the first one that is sent, whether or not anybody listens.
 PyObject* tell(const Mail* self, PyObject* queue, PyObject* message) {
     const Owned pid = subject(self);
     if (!pid) return PyErr_Occurred() == nullptr ? Py_NewRef(Py_None) : nullptr;
@@ -156,7 +162,8 @@ PyObject* tell(const Mail* self, PyObject* queue, PyObject* message) {
     for (Py_ssize_t k = 0; k < PyList_GET_SIZE(self->listeners); ++k) {  // it may change meanwhile
         const Owned pair(Py_NewRef(PyList_GET_ITEM(self->listeners, k)));
         PyObject* components = PyTuple_GET_ITEM(pair.get(), 1);
-        const Owned events(components != Py_None ? Py_XNewRef(PyDict_GetItemWithError(components, pid.get())) : Py_NewRef(Py_None));
+        const Owned events(components != Py_None ? Py_XNewRef(PyDict_GetItemWithError(components, pid.get()))
+                                                 : Py_NewRef(Py_None));
         if (!events) {
             if (PyErr_Occurred() != nullptr) return nullptr;
             continue;
@@ -166,10 +173,12 @@ PyObject* tell(const Mail* self, PyObject* queue, PyObject* message) {
             if (!settle()) return nullptr;
         }
         if (PyTuple_CheckExact(events.get())) {
-            if (!tell_quickly(self, events.get(), queue != nullptr, pid.get(), address.get(), data.get())) return nullptr;
+            if (!tell_quickly(self, events.get(), queue != nullptr, pid.get(), address.get(), data.get()))
+                return nullptr;
             continue;
         }
-        const std::array<PyObject*, 4> values{queue != nullptr ? self->send : self->recv, pid.get(), address.get(), data.get()};
+        const std::array<PyObject*, 4> values{queue != nullptr ? self->send : self->recv, pid.get(), address.get(),
+                                              data.get()};
         const Owned done(PyObject_Vectorcall(PyTuple_GET_ITEM(pair.get(), 0), values.data(), values.size(), nullptr));
         if (!done && !forgiven(self)) return nullptr;
     }
@@ -196,16 +205,18 @@ PyObject* awaited(PyObject* object, PyObject* queue) {
 
 // ---- making ----
 
-constexpr std::array kFields = {&Mail::listeners, &Mail::known, &Mail::mailbox,   &Mail::adopt,     &Mail::nobody, &Mail::told,
-                                &Mail::plain,     &Mail::resolvers, &Mail::libraries, &Mail::fault, &Mail::send,   &Mail::recv};
+constexpr std::array kFields = {&Mail::listeners, &Mail::known, &Mail::mailbox, &Mail::adopt,
+                                &Mail::nobody,    &Mail::told,  &Mail::plain,   &Mail::resolvers,
+                                &Mail::libraries, &Mail::fault, &Mail::send,    &Mail::recv};
 
 PyObject* make(PyTypeObject* type, PyObject* args, PyObject* named) {
-    static const char* keywords[] = {"listeners", "known", "mailbox", "adopt", "nobody", "told", "plain", "resolvers", "libraries", "fault", "send",
-                                     "recv", nullptr};
+    static const char* keywords[] = {"listeners", "known",     "mailbox", "adopt", "nobody", "told", "plain",
+                                     "resolvers", "libraries", "fault",   "send",  "recv",   nullptr};
     std::array<PyObject*, kFields.size()> given{};
-    if (!PyArg_ParseTupleAndKeywords(args, named, "$O!O!OOOOO!O!O!OOO", const_cast<char**>(keywords), &PyList_Type, &given[0], &PyDict_Type, &given[1],
-                                     &given[2], &given[3], &given[4], &given[5], &PyFrozenSet_Type, &given[6], &PyDict_Type, &given[7], &PyTuple_Type,
-                                     &given[8], &given[9], &given[10], &given[11]))
+    if (!PyArg_ParseTupleAndKeywords(args, named, "$O!O!OOOOO!O!O!OOO", const_cast<char**>(keywords), &PyList_Type,
+                                     &given[0], &PyDict_Type, &given[1], &given[2], &given[3], &given[4], &given[5],
+                                     &PyFrozenSet_Type, &given[6], &PyDict_Type, &given[7], &PyTuple_Type, &given[8],
+                                     &given[9], &given[10], &given[11]))
         return nullptr;
     auto* self = as_mail(type->tp_alloc(type, 0));
     if (self == nullptr) return nullptr;
@@ -228,7 +239,8 @@ void dealloc(PyObject* object) {
 }
 
 PyMethodDef methods[] = {
-    {"sent", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(sent)), METH_FASTCALL, "Something was put into a queue."},
+    {"sent", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(sent)), METH_FASTCALL,
+     "Something was put into a queue."},
     {"awaited", awaited, METH_O, "Something is about to be taken from a queue."},
     {"received", received, METH_O, "Something was taken from a queue."},
     {nullptr, nullptr, 0, nullptr},
@@ -248,15 +260,18 @@ PyType_Slot slots[] = {
     {0, nullptr},
 };
 
-PyType_Spec spec = {"mopsus._core.Mail", sizeof(Mail), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE, slots};
+PyType_Spec spec = {"mopsus._core.Mail", sizeof(Mail), 0,
+                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE, slots};
 
 }  // namespace
 
 bool prepare_mail(PyObject* module) {
-    names = {PyUnicode_InternFromString("pid"),      PyUnicode_InternFromString("to"),       PyUnicode_InternFromString("address"),
-             PyUnicode_InternFromString("consumer"), PyUnicode_InternFromString("taken_by"), PyUnicode_InternFromString("__name__")};
+    names = {PyUnicode_InternFromString("pid"),      PyUnicode_InternFromString("to"),
+             PyUnicode_InternFromString("address"),  PyUnicode_InternFromString("consumer"),
+             PyUnicode_InternFromString("taken_by"), PyUnicode_InternFromString("__name__")};
     mail_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
-    return names.name != nullptr && mail_type != nullptr && PyModule_AddObjectRef(module, "Mail", reinterpret_cast<PyObject*>(mail_type)) == 0;
+    return names.name != nullptr && mail_type != nullptr &&
+           PyModule_AddObjectRef(module, "Mail", reinterpret_cast<PyObject*>(mail_type)) == 0;
 }
 
 }  // namespace mopsus::python

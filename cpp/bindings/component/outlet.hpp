@@ -15,9 +15,10 @@ namespace mopsus::python {
 // The first byte of a frame: the number of an occurrence's kind, or one of these.
 enum FrameKind : std::uint8_t { kFork, kInit, kExit, kSend, kRecv, kJoined, kGap };
 
-// Where this process writes, if somebody listens. All functions need the interpreter lock, which makes writers take turns.
+// Where this process writes, if somebody listens. All functions need the interpreter lock, which makes writers take
+// turns.
 class Outlet {
-   public:
+public:
     Outlet(const std::string& board, PyObject* renew) : board_(Board::open(board)), renew_(Py_XNewRef(renew)) {}
     ~Outlet() { Py_XDECREF(renew_); }
 
@@ -42,7 +43,7 @@ class Outlet {
     std::uint64_t opaque = 0;
     std::uint64_t faults = 0;
 
-   private:
+private:
     void remember(int kind, PyObject* const* what);
     bool write(Bytes frame);
     bool write_gap();

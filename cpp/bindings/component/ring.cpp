@@ -28,7 +28,8 @@ PyObject* emit(PyObject* self, PyObject* const* what, Py_ssize_t count) {
 PyMethodDef emit_method = {"emit", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(emit)), METH_FASTCALL,
                            "Send an occurrence, if somebody listens."};
 
-// A kind, and then time, location, subject, other and data, as an occurrence; a new reference, or nullptr if something else was sent.
+// A kind, and then time, location, subject, other and data, as an occurrence; a new reference, or nullptr if something
+// else was sent.
 PyObject* decode_occurrence(std::uint8_t kind, Decoder& decoder) {
     auto* type = reinterpret_cast<PyTypeObject*>(wire.occurrence);
     nb::object made = nb::steal(type->tp_alloc(type, 7));
@@ -40,9 +41,12 @@ PyObject* decode_occurrence(std::uint8_t kind, Decoder& decoder) {
         if (part == nullptr) return nullptr;
         PyTuple_SET_ITEM(made.ptr(), place, part);
     }
-    const auto is = [&](Py_ssize_t k, PyObject* wanted) { return reinterpret_cast<PyObject*>(Py_TYPE(PyTuple_GET_ITEM(made.ptr(), k))) == wanted; };
+    const auto is = [&](Py_ssize_t k, PyObject* wanted) {
+        return reinterpret_cast<PyObject*>(Py_TYPE(PyTuple_GET_ITEM(made.ptr(), k))) == wanted;
+    };
     const bool has_function = kind == kFork || kind == kInit;
-    const bool sound = is(1, wire.pid) && is(4, reinterpret_cast<PyObject*>(&PyFloat_Type)) && is(5, reinterpret_cast<PyObject*>(&PyUnicode_Type)) && (!has_function || is(3, wire.function)) &&
+    const bool sound = is(1, wire.pid) && is(4, reinterpret_cast<PyObject*>(&PyFloat_Type)) &&
+                       is(5, reinterpret_cast<PyObject*>(&PyUnicode_Type)) && (!has_function || is(3, wire.function)) &&
                        (kind != kFork || is(2, wire.pid));
     return sound ? made.release().ptr() : nullptr;
 }
@@ -66,7 +70,7 @@ PyObject* decode_frame(Bytes frame) {
 
 // A ring as Python reads it.
 class Inlet {
-   public:
+public:
     Inlet(const std::string& path, const std::string& spill) : ring_(path, spill) {}
 
     // Up to so many frames. Where a frame was damaged, a gap of nobody knows whom.
@@ -92,7 +96,7 @@ class Inlet {
     RingReader& ring() { return ring_; }
     std::uint64_t damaged() const { return ring_.damaged() + undecoded_; }
 
-   private:
+private:
     RingReader ring_;
     std::uint64_t undecoded_ = 0;
 };
@@ -130,8 +134,9 @@ PyType_Slot outlet_slots[] = {
 };
 
 void use_wire(nb::tuple types) {
-    PyObject** const places[] = {&wire.occurrence, &wire.function,    &wire.kinds, &wire.atom,   &wire.pid,
-                                 &wire.reference,  &wire.string, &wire.enumeration, &wire.shape, &wire.member, &wire.opaque};
+    PyObject** const places[] = {&wire.occurrence, &wire.function,  &wire.kinds,  &wire.atom,
+                                 &wire.pid,        &wire.reference, &wire.string, &wire.enumeration,
+                                 &wire.shape,      &wire.member,    &wire.opaque};
     if (types.size() != std::size(places)) throw nb::value_error("not all types of the wire");
     std::size_t at = 0;
     for (PyObject** place : places) *place = nb::object(types[at++]).release().ptr();
@@ -168,7 +173,9 @@ void add_rings(nb::module_& module) {
         .def_prop_ro("enlisted", &Board::enlisted)
         .def(
             "attend",
-            [](Board& self, std::uint64_t capacity, const std::string& full) { return self.attend({capacity, when_full(full)}); },
+            [](Board& self, std::uint64_t capacity, const std::string& full) {
+                return self.attend({capacity, when_full(full)});
+            },
             nb::arg("capacity"), nb::arg("when_full"))
         .def("dismiss", &Board::dismiss)
         .def("attended", &Board::attended)
@@ -177,7 +184,8 @@ void add_rings(nb::module_& module) {
 
     nb::class_<Outlet>(module, "Outlet", nb::type_slots(outlet_slots))
         .def(
-            "__init__", [](Outlet* self, const std::string& board, nb::handle renew) { new (self) Outlet(board, renew.ptr()); },
+            "__init__",
+            [](Outlet* self, const std::string& board, nb::handle renew) { new (self) Outlet(board, renew.ptr()); },
             nb::arg("board"), nb::arg("renew"))
         .def_prop_ro("emit", [](nb::handle self) { return nb::steal(PyCFunction_New(&emit_method, self.ptr())); })
         .def("open", &Outlet::open, nb::arg("path"), nb::arg("spill"), nb::arg("generation"))

@@ -1,7 +1,8 @@
 // Values of Python as bytes, for the way to another process.
 //
-// Nothing of the program is executed to encode a value, apart from reading the fields of a frozen dataclass, and nothing
-// that was sent is executed to decode one. A value of a type of its own arrives as an opaque mark of its identity.
+// Nothing of the program is executed to encode a value, apart from reading the fields of a frozen dataclass, and
+// nothing that was sent is executed to decode one. A value of a type of its own arrives as an opaque mark of its
+// identity.
 #pragma once
 
 #include <Python.h>
@@ -17,8 +18,8 @@
 namespace mopsus::python {
 
 // The classes that values are made of on either side. `shape(kind, name, fields)` makes the class that stands for a
-// named tuple or dataclass of the other side, `member(class, name, value)` a member of an enumeration, `opaque(text)` an
-// opaque value.
+// named tuple or dataclass of the other side, `member(class, name, value)` a member of an enumeration, `opaque(text)`
+// an opaque value.
 struct WireTypes {
     PyObject* occurrence = nullptr;
     PyObject* function = nullptr;
@@ -35,7 +36,7 @@ struct WireTypes {
 extern WireTypes wire;
 
 class Buffer {
-   public:
+public:
     void clear() { size_ = 0; }
     std::size_t size() const { return size_; }
     Bytes bytes() const { return {data_.get(), size_}; }
@@ -53,7 +54,7 @@ class Buffer {
     void shrink(std::size_t size) { size_ = size; }
     void replace(std::size_t at, std::uint32_t number) { std::memcpy(data_.get() + at, &number, sizeof number); }
 
-   private:
+private:
     void grow(std::size_t least);
     std::unique_ptr<std::byte[]> data_;
     std::size_t size_ = 0;
@@ -71,7 +72,7 @@ struct Encoder {
     void number(std::uint64_t number);
     void real(double number);
 
-   private:
+private:
     bool text(PyObject* object, std::uint8_t tag);
     bool integer(PyObject* object);
     bool sequence(PyObject* object, std::uint8_t tag, unsigned depth);
@@ -88,7 +89,7 @@ struct Decoder {
     PyObject* value(unsigned depth = 0);
     bool done() const { return at == from.size(); }
 
-   private:
+private:
     bool number(std::uint64_t& result);
     bool count(std::uint32_t& result);
     const char* take(std::size_t bytes);

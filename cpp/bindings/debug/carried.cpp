@@ -42,7 +42,8 @@ std::int64_t keep(Carried* carried, Owned record) {
 }
 
 bool is_scalar(PyObject* value) {
-    return PyLong_Check(value) || PyUnicode_Check(value) || PyFloat_Check(value) || PyBytes_Check(value) || value == Py_None;
+    return PyLong_Check(value) || PyUnicode_Check(value) || PyFloat_Check(value) || PyBytes_Check(value) ||
+           value == Py_None;
 }
 
 // The kind, then for each parameter whether it was an address, then the fields, `...` for those that are left out.
@@ -82,7 +83,9 @@ void drop_carried(PyObject* object) {
     Py_DECREF(type);
 }
 
-PyObject* add(PyObject* object, PyObject* record) { return PyLong_FromLongLong(keep(as_carried(object), Owned(Py_NewRef(record)))); }
+PyObject* add(PyObject* object, PyObject* record) {
+    return PyLong_FromLongLong(keep(as_carried(object), Owned(Py_NewRef(record))));
+}
 
 PyObject* skip(PyObject* object, PyObject* count) {
     const unsigned long long more = PyLong_AsUnsignedLongLong(count);
@@ -132,7 +135,8 @@ PyObject* make_carrier(PyTypeObject* type, PyObject* args, PyObject*) {
     PyObject *carried = nullptr, *kind = nullptr, *address = nullptr;
     Py_ssize_t parameters = 0;
     if (!PyArg_ParseTuple(args, "OOnO", &carried, &kind, &parameters, &address)) return nullptr;
-    if (Py_TYPE(carried)->tp_dealloc != drop_carried) return PyErr_Format(PyExc_TypeError, "events are kept by a Carried");
+    if (Py_TYPE(carried)->tp_dealloc != drop_carried)
+        return PyErr_Format(PyExc_TypeError, "events are kept by a Carried");
     PyObject* object = type->tp_alloc(type, 0);
     if (object == nullptr) return nullptr;
     Carrier* carrier = as_carrier(object);
@@ -152,11 +156,13 @@ void drop_carrier(PyObject* object) {
 }
 
 PyObject* call(PyObject* object, PyObject* values, PyObject*) {
-    return PyLong_FromLongLong(carry(object, &PyTuple_GET_ITEM(values, 0), static_cast<std::size_t>(PyTuple_GET_SIZE(values))));
+    return PyLong_FromLongLong(
+        carry(object, &PyTuple_GET_ITEM(values, 0), static_cast<std::size_t>(PyTuple_GET_SIZE(values))));
 }
 
 PyMemberDef carrier_members[] = {
-    {"addresses", T_ULONGLONG, offsetof(Carrier, addresses), READONLY, "A bit for each parameter that was an address in some event."},
+    {"addresses", T_ULONGLONG, offsetof(Carrier, addresses), READONLY,
+     "A bit for each parameter that was an address in some event."},
     {nullptr, 0, 0, 0, nullptr},
 };
 
@@ -165,7 +171,9 @@ PyType_Slot carrier_slots[] = {
     {Py_tp_dealloc, reinterpret_cast<void*>(drop_carrier)},
     {Py_tp_call, reinterpret_cast<void*>(call)},
     {Py_tp_members, carrier_members},
-    {Py_tp_doc, const_cast<char*>("Keeps what events of one kind carry; called with their values, it gives the number of the event.")},
+    {Py_tp_doc,
+     const_cast<char*>(
+         "Keeps what events of one kind carry; called with their values, it gives the number of the event.")},
     {0, nullptr},
 };
 
@@ -188,7 +196,8 @@ bool prepare_carried(PyObject* module) {
     const Owned ring(PyType_FromSpec(&carried_spec)), carrier(PyType_FromSpec(&carrier_spec));
     if (!ring || !carrier) return false;
     carrier_type = reinterpret_cast<PyTypeObject*>(Py_NewRef(carrier.get()));
-    return PyModule_AddObjectRef(module, "Carried", ring.get()) == 0 && PyModule_AddObjectRef(module, "Carrier", carrier.get()) == 0;
+    return PyModule_AddObjectRef(module, "Carried", ring.get()) == 0 &&
+           PyModule_AddObjectRef(module, "Carrier", carrier.get()) == 0;
 }
 
 }  // namespace mopsus::python

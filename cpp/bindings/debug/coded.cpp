@@ -4,15 +4,22 @@
 
 namespace mopsus::python {
 
-// Which words on the stack are truth values, as Python tells them from numbers, and what is assigned; that can be undone.
+// Which words on the stack are truth values, as Python tells them from numbers, and what is assigned; that can be
+// undone.
 class CodedSteps::Tags {
 public:
     Tags(std::uint64_t values, Variables& variables)
-        : values_(values), variables_(variables), known_(variables.words[0]), truths_(variables.truths), assigned_(variables.assigned) {}
+        : values_(values),
+          variables_(variables),
+          known_(variables.words[0]),
+          truths_(variables.truths),
+          assigned_(variables.assigned) {}
 
     void push(std::int64_t place, bool truth) { set(stack_, place, truth); }
     void push_value(std::int64_t place, std::int64_t value) { push(place, (values_ >> value & 1) != 0); }
-    void push_variable(std::int64_t place, std::int64_t variable) { push(place, (variables_.truths >> variable & 1) != 0); }
+    void push_variable(std::int64_t place, std::int64_t variable) {
+        push(place, (variables_.truths >> variable & 1) != 0);
+    }
     void assign(std::int64_t place, std::int64_t variable) {
         if ((changed_ >> variable & 1) == 0) before_[variable] = variables_.words[variable + 1];
         set(changed_, variable, true);
@@ -91,7 +98,8 @@ CodedSteps::Taken CodedSteps::take(EventId event, Slot slot, const Values& value
         variables = of(parent);
         if (exact == kNil) variables = &(fresh = *variables);
         Tags tags(values.truths, *variables);
-        cell = agent::compute(coded_.code.data() + begin, {values.words, values.unfit, variables->words}, agent::kStop, tags);
+        cell = agent::compute(coded_.code.data() + begin, {values.words, values.unfit, variables->words}, agent::kStop,
+                              tags);
         if ((cell & (agent::kStop | agent::kKeep)) != agent::kKeep) tags.undo();
     }
     if ((cell & agent::kStop) != 0) return by_python;

@@ -1,5 +1,5 @@
-// Steps of a guarded machine that an agent has made, made again without any Python: its code is instructions here, too, and variables are
-// words as long as one log of the agent's is taken.
+// Steps of a guarded machine that an agent has made, made again without any Python: its code is instructions here, too,
+// and variables are words as long as one log of the agent's is taken.
 #pragma once
 
 #include <Python.h>
@@ -32,8 +32,8 @@ public:
         std::uint64_t unfit;   // too large to be a number with a sign
         std::uint64_t truths;  // truth values
     };
-    // An event of the slice of a value. `moved` is the slice if it has taken a transition; not `taken`: only Python can tell what becomes
-    // of it.
+    // An event of the slice of a value. `moved` is the slice if it has taken a transition; not `taken`: only Python can
+    // tell what becomes of it.
     struct Taken {
         bool taken = true;
         std::uint32_t moved = kNil;

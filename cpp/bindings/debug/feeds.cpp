@@ -20,7 +20,8 @@ bool read_needs(Feed& feed, PyObject* given) {
 void choose(std::vector<Feed>& feeds) {
     for (Feed& feed : feeds) {
         const auto same = [&](const Feed& other) { return other.monitor == feed.monitor; };
-        feed.chosen = !feed.needs.empty() && feed.monitor != nullptr && std::count_if(feeds.begin(), feeds.end(), same) > 1;
+        feed.chosen =
+            !feed.needs.empty() && feed.monitor != nullptr && std::count_if(feeds.begin(), feeds.end(), same) > 1;
     }
 }
 
@@ -33,7 +34,8 @@ Owned Values::list(const std::vector<Feed>& feeds) const {
         Owned values(PyTuple_New(static_cast<Py_ssize_t>(feed.sources.size())));
         if (!found || !values) return {};
         for (std::size_t k = 0; k < feed.sources.size(); ++k, ++at)
-            PyTuple_SET_ITEM(values.get(), static_cast<Py_ssize_t>(k), Py_NewRef(values_[at] != nullptr ? values_[at] : Py_None));
+            PyTuple_SET_ITEM(values.get(), static_cast<Py_ssize_t>(k),
+                             Py_NewRef(values_[at] != nullptr ? values_[at] : Py_None));
         const Owned pair(PyTuple_Pack(2, feed.name.get(), values.get()));
         if (!pair || PyList_Append(found.get(), pair.get()) != 0) return {};
     }
@@ -46,7 +48,8 @@ bool read_feeds(std::vector<Feed>& feeds, PyObject* given) {
     std::size_t count = 0;
     for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(items.get()); ++k) {
         PyObject *emit = nullptr, *sources = nullptr, *name = nullptr, *remember = nullptr, *needs = nullptr;
-        if (!PyArg_ParseTuple(PySequence_Fast_GET_ITEM(items.get(), k), "OO!OOO", &emit, &PyTuple_Type, &sources, &name, &remember, &needs))
+        if (!PyArg_ParseTuple(PySequence_Fast_GET_ITEM(items.get(), k), "OO!OOO", &emit, &PyTuple_Type, &sources, &name,
+                              &remember, &needs))
             return false;
         Feed feed;
         if (!read_needs(feed, needs)) return false;
@@ -57,8 +60,11 @@ bool read_feeds(std::vector<Feed>& feeds, PyObject* given) {
         for (Py_ssize_t n = 0; n < PyTuple_GET_SIZE(sources); ++n) {
             PyObject *names = nullptr, *type = nullptr;
             ValueSource source;
-            if (!PyArg_ParseTuple(PyTuple_GET_ITEM(sources, n), "iO!Op", &source.argument, &PyTuple_Type, &names, &type, &source.shared)) return false;
-            for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(names); ++k) source.attributes.emplace_back(Py_NewRef(PyTuple_GET_ITEM(names, k)));
+            if (!PyArg_ParseTuple(PyTuple_GET_ITEM(sources, n), "iO!Op", &source.argument, &PyTuple_Type, &names, &type,
+                                  &source.shared))
+                return false;
+            for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(names); ++k)
+                source.attributes.emplace_back(Py_NewRef(PyTuple_GET_ITEM(names, k)));
             if (type != Py_None) source.type = Owned(Py_NewRef(type));
             feed.sources.push_back(std::move(source));
         }

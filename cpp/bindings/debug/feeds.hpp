@@ -1,5 +1,5 @@
-// Events that code of a debugged program feeds to monitors: which they are, where their values lie in a frame, and how they
-// are sent, with no Python in between.
+// Events that code of a debugged program feeds to monitors: which they are, where their values lie in a frame, and how
+// they are sent, with no Python in between.
 //
 // Whoever includes this defines Py_BUILD_CORE first: the values of a frame lie where only the interpreter itself looks.
 #pragma once
@@ -30,7 +30,8 @@ enum class Done { Yes, Failed, No };  // No: somebody else must do it, and nothi
 
 using Frame = _PyInterpreterFrame;
 
-// Where a value of an event comes from: an argument or the result, attributes of it, and what it is converted to, if to anything.
+// Where a value of an event comes from: an argument or the result, attributes of it, and what it is converted to, if to
+// anything.
 struct ValueSource {
     int argument = 0;
     std::vector<Owned> attributes;
@@ -67,8 +68,9 @@ private:
 // An event: whom to call, with what.
 struct Feed {
     Owned emit;
-    Owned name;  // what whoever asked for it calls it
-    Owned remember;  // takes its values if a history has the event, and gives a number by which it knows them; may be null
+    Owned name;      // what whoever asked for it calls it
+    Owned remember;  // takes its values if a history has the event, and gives a number by which it knows them; may be
+                     // null
     std::vector<ValueSource> sources;
     PyMonitor* monitor = nullptr;  // if it is an event of one
     std::uint32_t place = 0;       // where it comes from, as the monitor knows it; 0: the line that runs then

@@ -59,9 +59,9 @@ private:
 
 // What is done about some code.
 struct Known {
-    Owned code;                     // so that its address stays its own
+    Owned code;                      // so that its address stays its own
     std::shared_ptr<const Fed> fed;  // held by whoever serves it: an event may lead to its being taken away
-    bool ignored = false;           // nobody wants to know of it
+    bool ignored = false;            // nobody wants to know of it
 };
 
 constexpr std::size_t kRecent = 64;
@@ -77,10 +77,10 @@ struct Gate {
     unsigned long holder;                                      // the thread in which they work, or 0
     unsigned long sender;                                      // the thread that sends an event, or 0
     unsigned long pending;                                     // the thread whose event wants the program to stop, or 0
-    double began;                                              // when the program did, by the clock that never goes back
-    char stepping;                                             // everything is to be passed on
-    PyObject* later;                                           // to be called when the debugger is not at work, or null
-    unsigned long later_thread;                                // in this thread, which is the main one
+    double began;                // when the program did, by the clock that never goes back
+    char stepping;               // everything is to be passed on
+    PyObject* later;             // to be called when the debugger is not at work, or null
+    unsigned long later_thread;  // in this thread, which is the main one
     std::unordered_map<PyObject*, Known> known;
     Recent recent[kRecent];
     std::unordered_map<const Frame*, Call> calls;
@@ -148,7 +148,8 @@ void settled(Gate* gate) {
     gate->queue.wake();
 }
 
-// When events of this thread have been sent: does one of them want the program to stop? An error that sending left stays.
+// When events of this thread have been sent: does one of them want the program to stop? An error that sending left
+// stays.
 Done settle(Gate* gate, Done sent) {
     if (gate->pending == 0 || gate->pending != PyThread_get_thread_ident()) return sent;
     const Owned frame(reinterpret_cast<PyObject*>(PyThreadState_GetFrame(PyThreadState_Get())));
@@ -165,7 +166,9 @@ Done settle(Gate* gate, Done sent) {
 // While events are sent, what their thread does is nobody's: code of a property may call what is watched.
 class Sending {
 public:
-    explicit Sending(Gate* gate) : gate_(gate), thread_(PyThread_get_thread_ident()) { gate_->holder = gate_->sender = thread_; }
+    explicit Sending(Gate* gate) : gate_(gate), thread_(PyThread_get_thread_ident()) {
+        gate_->holder = gate_->sender = thread_;
+    }
     ~Sending() {
         if (gate_->holder == thread_) gate_->holder = 0;
         gate_->sender = 0;
@@ -249,17 +252,20 @@ PyObject* serve(Gate* gate, PyObject* const* args, Py_ssize_t count, PyObject* o
 
 PyObject* started(PyObject* object, PyObject* const* args, Py_ssize_t count) {
     Gate* gate = as_gate(object);
-    return serve(gate, args, count, gate->started, [&](const auto& fed, const Frame* frame) { return start(gate, fed, frame); });
+    return serve(gate, args, count, gate->started,
+                 [&](const auto& fed, const Frame* frame) { return start(gate, fed, frame); });
 }
 
 PyObject* returned(PyObject* object, PyObject* const* args, Py_ssize_t count) {
     Gate* gate = as_gate(object);
-    return serve(gate, args, count, gate->returned, [&](const auto& fed, const Frame* frame) { return finish(gate, fed, frame, args[2]); });
+    return serve(gate, args, count, gate->returned,
+                 [&](const auto& fed, const Frame* frame) { return finish(gate, fed, frame, args[2]); });
 }
 
 PyObject* unwound(PyObject* object, PyObject* const* args, Py_ssize_t count) {
     Gate* gate = as_gate(object);
-    return serve(gate, args, count, gate->unwound, [&](const auto&, const Frame* frame) { return abandon(gate, frame); });
+    return serve(gate, args, count, gate->unwound,
+                 [&](const auto&, const Frame* frame) { return abandon(gate, frame); });
 }
 
 #else
@@ -277,8 +283,14 @@ PyObject* unwound(PyObject*, PyObject* const*, Py_ssize_t) { Py_RETURN_NONE; }
 
 PyObject* event_name(int what) {
     static PyObject* const names[] = {
-        PyUnicode_InternFromString("call"), PyUnicode_InternFromString("exception"), PyUnicode_InternFromString("line"),
-        PyUnicode_InternFromString("return"), nullptr, nullptr, nullptr, PyUnicode_InternFromString("opcode"),
+        PyUnicode_InternFromString("call"),
+        PyUnicode_InternFromString("exception"),
+        PyUnicode_InternFromString("line"),
+        PyUnicode_InternFromString("return"),
+        nullptr,
+        nullptr,
+        nullptr,
+        PyUnicode_InternFromString("opcode"),
     };
     return names[what];
 }
@@ -392,9 +404,7 @@ PyObject* ignore(PyObject* object, PyObject* args) {
     Py_RETURN_NONE;
 }
 
-PyObject* within(PyObject* object, PyObject*) {
-    return PyBool_FromLong(is_within(as_gate(object)));
-}
+PyObject* within(PyObject* object, PyObject*) { return PyBool_FromLong(is_within(as_gate(object))); }
 
 PyObject* later(PyObject* object, PyObject* function) {
     Gate* gate = as_gate(object);
@@ -412,9 +422,9 @@ PyObject* left(PyObject* object, PyObject*) {
 
 PyObject* make(PyTypeObject* type, PyObject* args, PyObject* named) {
     static const char* names[] = {"started", "returned", "unwound", "traced", "settle", nullptr};
-    PyObject *functions[5] = {};
-    if (!PyArg_ParseTupleAndKeywords(args, named, "OOOOO", const_cast<char**>(names), &functions[0], &functions[1], &functions[2], &functions[3],
-                                     &functions[4]))
+    PyObject* functions[5] = {};
+    if (!PyArg_ParseTupleAndKeywords(args, named, "OOOOO", const_cast<char**>(names), &functions[0], &functions[1],
+                                     &functions[2], &functions[3], &functions[4]))
         return nullptr;
     PyObject* object = type->tp_alloc(type, 0);
     if (object == nullptr) return nullptr;
@@ -434,7 +444,8 @@ PyObject* make(PyTypeObject* type, PyObject* args, PyObject* named) {
 int traverse(PyObject* object, visitproc visit, void* arg) {
     const Gate* gate = as_gate(object);
     Py_VISIT(Py_TYPE(object));
-    for (PyObject* function : {gate->started, gate->returned, gate->unwound, gate->traced, gate->settle, gate->later}) Py_VISIT(function);
+    for (PyObject* function : {gate->started, gate->returned, gate->unwound, gate->traced, gate->settle, gate->later})
+        Py_VISIT(function);
     for (const auto& [code, known] : gate->known)
         if (known.fed)
             if (const int result = known.fed->traverse(visit, arg)) return result;
@@ -445,7 +456,9 @@ int traverse(PyObject* object, visitproc visit, void* arg) {
 
 int clear(PyObject* object) {
     Gate* gate = as_gate(object);
-    for (PyObject** function : {&gate->started, &gate->returned, &gate->unwound, &gate->traced, &gate->settle, &gate->later}) Py_CLEAR(*function);
+    for (PyObject** function :
+         {&gate->started, &gate->returned, &gate->unwound, &gate->traced, &gate->settle, &gate->later})
+        Py_CLEAR(*function);
     forget_recent(gate);
     const auto known = std::exchange(gate->known, {});
     const auto calls = std::exchange(gate->calls, {});
@@ -477,13 +490,15 @@ PyMethodDef methods[] = {
     {"uninstall", uninstall, METH_NOARGS, "Trace this thread no more."},
     {"feed", feed, METH_VARARGS, "Send these events when some code starts, and when it returns."},
     {"starve", starve, METH_O, "Pass on what happens to some code."},
-    {"recall", recall, METH_O, "What was taken of a call that somebody else is told to return, which is forgotten here."},
+    {"recall", recall, METH_O,
+     "What was taken of a call that somebody else is told to return, which is forgotten here."},
     {"others", others, METH_NOARGS, "Is an event of another thread being sent, or to stop the program?"},
     {"wait", wait, METH_NOARGS, "Wait until there is none."},
     {"settled", settled, METH_NOARGS, "The event that wanted the program to stop has stopped it."},
     {"ignore", ignore, METH_VARARGS, "Neither send nor pass on anything of some code, or do again."},
     {"within", within, METH_NOARGS, "Is the debugger at work in this thread?"},
-    {"later", later, METH_O, "Call a function in this thread, which is the main one, when the debugger is not at work in it any more."},
+    {"later", later, METH_O,
+     "Call a function in this thread, which is the main one, when the debugger is not at work in it any more."},
     {"left", left, METH_NOARGS, "The debugger may not be at work any more in this thread."},
     {nullptr, nullptr, 0, nullptr},
 };

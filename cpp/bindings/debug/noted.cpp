@@ -23,8 +23,8 @@ namespace mopsus::python {
 
 namespace {
 
-// What the records of a number are: an event of this monitor, what its words are - `b`, a truth value; `s`, a number with a sign; `u`, one
-// without - and where it happens, if that is always the same place.
+// What the records of a number are: an event of this monitor, what its words are - `b`, a truth value; `s`, a number
+// with a sign; `u`, one without - and where it happens, if that is always the same place.
 struct Kind {
     EventId event;
     std::string words;
@@ -36,7 +36,8 @@ struct Kind {
 
 using Described = std::optional<std::tuple<std::size_t, std::string, std::optional<std::string>>>;
 
-// What the processor's clock shows at some moment, how many seconds after the start of the program that is, and how long a tick takes.
+// What the processor's clock shows at some moment, how many seconds after the start of the program that is, and how
+// long a tick takes.
 using Clock = std::tuple<std::uint64_t, double, double>;
 
 // The cells and the code of a machine that the agent has, as bytes, and the names of its variables.
@@ -56,9 +57,11 @@ struct View {
 // Records as the agent has them, one behind the other; of each, the first so many words.
 class Records {
 public:
-    Records(const nb::bytes& data, std::size_t width) : data_(static_cast<const std::uint64_t*>(data.data())), width_(width) {
+    Records(const nb::bytes& data, std::size_t width)
+        : data_(static_cast<const std::uint64_t*>(data.data())), width_(width) {
         const std::size_t bytes = width * sizeof *data_;
-        if (width < View::kHead || bytes > sizeof(agent::Record) || data.size() % bytes != 0) throw nb::value_error("these are no records");
+        if (width < View::kHead || bytes > sizeof(agent::Record) || data.size() % bytes != 0)
+            throw nb::value_error("these are no records");
         count_ = data.size() / bytes;
     }
     std::size_t count() const { return count_; }
@@ -130,8 +133,8 @@ Coded coded_of(const Tables& tables, const InheritEngine& engine) {
     return coded;
 }
 
-// How an engine makes steps that nobody hears of. Each has `take`, which says whether it has made one, and which instance has moved by it; and
-// `stop`, before anybody else makes a step.
+// How an engine makes steps that nobody hears of. Each has `take`, which says whether it has made one, and which
+// instance has moved by it; and `stop`, before anybody else makes a step.
 struct ByTable {
     FlatEngine& engine;
 
@@ -167,9 +170,14 @@ struct ByCode {
 class Taking {
 public:
     // The numbers of rows go on from `first`. `describe` gives the line of an address.
-    Taking(PyMonitor& monitor, const Records& records, const std::vector<Described>& described, nb::callable describe, const Clock& clock,
-           std::int64_t first)
-        : monitor_(monitor), core_(monitor.core()), records_(records), describe_(std::move(describe)), clock_(clock), first_(first) {
+    Taking(PyMonitor& monitor, const Records& records, const std::vector<Described>& described, nb::callable describe,
+           const Clock& clock, std::int64_t first)
+        : monitor_(monitor),
+          core_(monitor.core()),
+          records_(records),
+          describe_(std::move(describe)),
+          clock_(clock),
+          first_(first) {
         for (const Described& each : described) kinds_.push_back(each ? std::optional(kind_of(*each)) : std::nullopt);
     }
 
@@ -180,10 +188,14 @@ public:
             if (auto* inherit = dynamic_cast<InheritEngine*>(&core_.engine())) coded = coded_of(*tables, *inherit);
         const bool taken = monitor_.take_all([&](auto&&, Engine& engine) {
             auto* flat = dynamic_cast<FlatEngine*>(&engine);
-            if (flat != nullptr && flat->bulk()) take_by(engine, ByTable{*flat});
-            else if (coded) take_by(engine, ByCode(*coded, dynamic_cast<InheritEngine&>(engine)));
+            if (flat != nullptr && flat->bulk())
+                take_by(engine, ByTable{*flat});
+            else if (coded)
+                take_by(engine, ByCode(*coded, dynamic_cast<InheritEngine&>(engine)));
             else
-                each_record(engine, [&](const Kind& kind, Slot slot, View record, std::size_t) { step(engine, kind, slot, record); });
+                each_record(engine, [&](const Kind& kind, Slot slot, View record, std::size_t) {
+                    step(engine, kind, slot, record);
+                });
         });
         if (!taken) throw nb::python_error();
         return count_;
@@ -222,7 +234,8 @@ private:
             Slot slot = kNil;
             if (kind.keyed) {
                 slot = slot_of(engine.domain(0), kind, record.values()[0]);
-                if (slot == kNil && engine.inserts(kind.event)) slot = engine.domain(0).insert(key_of(kind, record.values()[0]));
+                if (slot == kNil && engine.inserts(kind.event))
+                    slot = engine.domain(0).insert(key_of(kind, record.values()[0]));
             }
             ++core_.seen[kind.event];
             ++count_;
@@ -296,8 +309,9 @@ private:
 };
 
 // How many records were of this monitor.
-std::uint64_t take_noted(PyMonitor& self, const nb::bytes& data, std::size_t width, const std::vector<Described>& described,
-                         nb::callable describe, const Clock& clock, std::int64_t first, const std::optional<Tables>& tables) {
+std::uint64_t take_noted(PyMonitor& self, const nb::bytes& data, std::size_t width,
+                         const std::vector<Described>& described, nb::callable describe, const Clock& clock,
+                         std::int64_t first, const std::optional<Tables>& tables) {
     const Records records(data, width);
     return Taking(self, records, described, std::move(describe), clock, first).take(tables);
 }
@@ -311,8 +325,9 @@ void pass_over(PyMonitor& self, std::size_t event, std::uint64_t count) {
 }  // namespace
 
 void add_noted(nb::class_<PyMonitor>& monitor) {
-    monitor.def("take_noted", &take_noted, nb::arg("records"), nb::arg("width"), nb::arg("kinds"), nb::arg("describe"), nb::arg("clock"), nb::arg("first"),
-                nb::arg("tables").none())
+    monitor
+        .def("take_noted", &take_noted, nb::arg("records"), nb::arg("width"), nb::arg("kinds"), nb::arg("describe"),
+             nb::arg("clock"), nb::arg("first"), nb::arg("tables").none())
         .def_static("ticks", &ticks)
         .def("pass_over", &pass_over, nb::arg("event"), nb::arg("count"));
 }

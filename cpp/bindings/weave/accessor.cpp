@@ -33,7 +33,8 @@ PyObject* get(PyObject* object, PyObject* instance, PyObject* type) {
         if (depth.refused()) return nullptr;
         return Py_TYPE(original)->tp_descr_get(original, instance, type);
     };
-    PyObject* value = instance == nullptr ? read() : perform(as_accessor(object)->getting, occasion_of(object, instance), read);
+    PyObject* value =
+        instance == nullptr ? read() : perform(as_accessor(object)->getting, occasion_of(object, instance), read);
     if (value != original) return value;
     Py_DECREF(value);
     return Py_NewRef(object);
@@ -60,7 +61,8 @@ int set(PyObject* object, PyObject* instance, PyObject* value) {
 PyObject* set_name(PyObject* object, PyObject* args) {
     const Owned name(PyUnicode_FromString("__set_name__"));
     PyObject* original = as_stand_in(object)->original;
-    if (!name || _PyType_Lookup(Py_TYPE(original), name.get()) == nullptr) return PyErr_Occurred() == nullptr ? Py_NewRef(Py_None) : nullptr;
+    if (!name || _PyType_Lookup(Py_TYPE(original), name.get()) == nullptr)
+        return PyErr_Occurred() == nullptr ? Py_NewRef(Py_None) : nullptr;
     const Owned told(PyObject_GetAttr(original, name.get()));
     return told ? PyObject_Call(told.get(), args, nullptr) : nullptr;
 }
@@ -107,15 +109,9 @@ void* slot(Function function) {
 }
 
 PyType_Slot slots[] = {
-    {Py_tp_new, slot(make)},
-    {Py_tp_descr_get, slot(get)},
-    {Py_tp_descr_set, slot(set)},
-    {Py_tp_dealloc, slot(dealloc)},
-    {Py_tp_traverse, slot(traverse)},
-    {Py_tp_clear, slot(clear)},
-    {Py_tp_methods, methods},
-    {Py_tp_getset, stand_in_attributes},
-    {0, nullptr},
+    {Py_tp_new, slot(make)},        {Py_tp_descr_get, slot(get)},        {Py_tp_descr_set, slot(set)},
+    {Py_tp_dealloc, slot(dealloc)}, {Py_tp_traverse, slot(traverse)},    {Py_tp_clear, slot(clear)},
+    {Py_tp_methods, methods},       {Py_tp_getset, stand_in_attributes}, {0, nullptr},
 };
 
 PyType_Spec spec = {"mopsus._core.Accessor", sizeof(Accessor), 0,
@@ -143,8 +139,10 @@ PyMethodDef functions[] = {
 }  // namespace
 
 bool prepare_accessors(PyObject* module) {
-    accessor_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpecWithBases(&spec, reinterpret_cast<PyObject*>(stand_in_type)));
-    return accessor_type != nullptr && PyModule_AddObjectRef(module, "Accessor", reinterpret_cast<PyObject*>(accessor_type)) == 0 &&
+    accessor_type =
+        reinterpret_cast<PyTypeObject*>(PyType_FromSpecWithBases(&spec, reinterpret_cast<PyObject*>(stand_in_type)));
+    return accessor_type != nullptr &&
+           PyModule_AddObjectRef(module, "Accessor", reinterpret_cast<PyObject*>(accessor_type)) == 0 &&
            PyModule_AddFunctions(module, functions) == 0;
 }
 

@@ -1,5 +1,6 @@
-// `_core.Accessor(original, before, name)`: stands where a property, a slot or any other descriptor of data stood, and serves
-// the taps on what is read, assigned and deleted through it. What is asked of the class itself is the original's business.
+// `_core.Accessor(original, before, name)`: stands where a property, a slot or any other descriptor of data stood, and
+// serves the taps on what is read, assigned and deleted through it. What is asked of the class itself is the original's
+// business.
 #pragma once
 
 #include <Python.h>

@@ -20,10 +20,10 @@ struct Advice {
     StandIn base;
     vectorcallfunc vectorcall;
     Taps* taps;
-    const Tap* only;     // the first one before a call, if `call_before` is how it is called
-    Py_ssize_t offset;   // of the original's own vectorcall function; 0: it has none
-    bool has_target;     // the first argument is the object whose method it is
-    PyObject* place;     // of what an original has given for an object: the advice on that original, and the object
+    const Tap* only;    // the first one before a call, if `call_before` is how it is called
+    Py_ssize_t offset;  // of the original's own vectorcall function; 0: it has none
+    bool has_target;    // the first argument is the object whose method it is
+    PyObject* place;    // of what an original has given for an object: the advice on that original, and the object
     PyObject* target;
 };
 
@@ -37,14 +37,16 @@ Advice* as_advice(PyObject* object) { return reinterpret_cast<Advice*>(object); 
 
 vectorcallfunc own_vectorcall(const Advice* self) {
     vectorcallfunc function = nullptr;
-    if (self->offset > 0) std::memcpy(&function, reinterpret_cast<const char*>(self->base.original) + self->offset, sizeof function);
+    if (self->offset > 0)
+        std::memcpy(&function, reinterpret_cast<const char*>(self->base.original) + self->offset, sizeof function);
     return function;
 }
 
 [[gnu::noinline]] PyObject* call_deeply(const Advice* self, PyObject* const* args, std::size_t flags, PyObject* names) {
     const Depth depth;
     if (depth.refused()) return nullptr;
-    if (const vectorcallfunc function = own_vectorcall(self); function != nullptr) return function(self->base.original, args, flags, names);
+    if (const vectorcallfunc function = own_vectorcall(self); function != nullptr)
+        return function(self->base.original, args, flags, names);
     return PyObject_Vectorcall(self->base.original, args, flags, names);
 }
 
@@ -73,13 +75,15 @@ Occasion occasion_of(PyObject* object, PyObject* const* args, std::size_t flags,
 
 [[gnu::noinline]] PyObject* call(PyObject* object, PyObject* const* args, std::size_t flags, PyObject* names) {
     const Advice* self = as_advice(object);
-    return perform(self->taps, occasion_of(object, args, flags, names), [&] { return call_original(self, args, flags, names); });
+    return perform(self->taps, occasion_of(object, args, flags, names),
+                   [&] { return call_original(self, args, flags, names); });
 }
 
 // The commonest case: one event before it, of the target alone.
 PyObject* call_before(PyObject* object, PyObject* const* args, std::size_t flags, PyObject* names) {
     const Advice* self = as_advice(object);
-    if (PyVectorcall_NARGS(flags) == 0 || Unobserved::anywhere() || !self->only->serve_silently(args[0])) return call(object, args, flags, names);
+    if (PyVectorcall_NARGS(flags) == 0 || Unobserved::anywhere() || !self->only->serve_silently(args[0]))
+        return call(object, args, flags, names);
     return call_original(self, args, flags, names);
 }
 
@@ -99,7 +103,8 @@ PyObject* call_exchanging(PyObject* object, PyObject* const* args, std::size_t f
     if (Unobserved::now()) return call_original(self, args, flags, names);
     const HeldTaps taps(self->taps);
     Occasion at = occasion_of(object, args, flags, names);
-    std::vector<PyObject*> given(args, args + PyVectorcall_NARGS(flags) + (names != nullptr ? PyTuple_GET_SIZE(names) : 0));
+    std::vector<PyObject*> given(args,
+                                 args + PyVectorcall_NARGS(flags) + (names != nullptr ? PyTuple_GET_SIZE(names) : 0));
     std::vector<Owned> made;
     for (const Tap* tap : taps->giving) {
         const Py_ssize_t place = place_of(*tap, at);
@@ -141,19 +146,25 @@ void use(Advice* self, Taps* taps) {
     self->taps = taps;
     const bool one = taps->before.size() == 1 && taps->size() == 1;
     self->only = one && self->has_target && taps->before.front()->simple ? taps->before.front() : nullptr;
-    self->vectorcall = taps->empty() ? call_unobserved : taps->exchange() ? call_exchanging : self->only != nullptr ? call_before : call;
+    self->vectorcall = taps->empty()           ? call_unobserved
+                       : taps->exchange()      ? call_exchanging
+                       : self->only != nullptr ? call_before
+                                               : call;
 }
 
 // ---- binding ----
 
 PyObject* bind(PyObject* object, PyObject* instance, PyObject* type) {
     // Of a class, not of an instance; None has methods too.
-    const bool of_class = instance == nullptr || (instance == Py_None && type != reinterpret_cast<PyObject*>(Py_TYPE(Py_None)));
+    const bool of_class =
+        instance == nullptr || (instance == Py_None && type != reinterpret_cast<PyObject*>(Py_TYPE(Py_None)));
     return of_class ? Py_NewRef(object) : PyMethod_New(object, instance);
 }
 
 Py_ssize_t vectorcall_offset(PyObject* original) {
-    return (PyType_GetFlags(Py_TYPE(original)) & Py_TPFLAGS_HAVE_VECTORCALL) != 0 ? Py_TYPE(original)->tp_vectorcall_offset : 0;
+    return (PyType_GetFlags(Py_TYPE(original)) & Py_TPFLAGS_HAVE_VECTORCALL) != 0
+               ? Py_TYPE(original)->tp_vectorcall_offset
+               : 0;
 }
 
 // An advice on what the original gives, or just that if it cannot be called.
@@ -176,7 +187,8 @@ PyObject* give(PyObject* object, PyObject* instance, PyObject* type) {
 PyTypeObject* kind_of(PyObject* original, bool has_target) {
     // A bound method binds no more.
     if (Py_TYPE(original)->tp_descr_get == nullptr || PyMethod_Check(original)) return advice_type;
-    const bool as_function = (PyType_GetFlags(Py_TYPE(original)) & Py_TPFLAGS_METHOD_DESCRIPTOR) != 0 || Py_TYPE(original) == &PyClassMethodDescr_Type;
+    const bool as_function = (PyType_GetFlags(Py_TYPE(original)) & Py_TPFLAGS_METHOD_DESCRIPTOR) != 0 ||
+                             Py_TYPE(original) == &PyClassMethodDescr_Type;
     return as_function || !has_target ? binding_type : giving_type;
 }
 
@@ -187,10 +199,14 @@ PyObject* make(PyTypeObject*, PyObject* args, PyObject* named) {
     const char* kind = "function";
     PyObject* name = nullptr;
     PyObject* before = nullptr;
-    if (!PyArg_ParseTupleAndKeywords(args, named, "OO|sUO", const_cast<char**>(keywords), &original, &taps, &kind, &name, &before)) return nullptr;
+    if (!PyArg_ParseTupleAndKeywords(args, named, "OO|sUO", const_cast<char**>(keywords), &original, &taps, &kind,
+                                     &name, &before))
+        return nullptr;
     const bool has_target = std::strcmp(kind, "method") == 0;
-    if (!has_target && std::strcmp(kind, "function") != 0) return PyErr_Format(PyExc_ValueError, "an advice is of a function or a method, not of a %s", kind);
-    if (!PyCallable_Check(original) && Py_TYPE(original)->tp_descr_get == nullptr) return PyErr_Format(PyExc_TypeError, "%R cannot be called", original);
+    if (!has_target && std::strcmp(kind, "function") != 0)
+        return PyErr_Format(PyExc_ValueError, "an advice is of a function or a method, not of a %s", kind);
+    if (!PyCallable_Check(original) && Py_TYPE(original)->tp_descr_get == nullptr)
+        return PyErr_Format(PyExc_TypeError, "%R cannot be called", original);
     Taps* served = Taps::make(taps, original, has_target);
     if (served == nullptr) return nullptr;
 
@@ -243,7 +259,8 @@ void* slot(Function function) {
     return reinterpret_cast<void*>(function);
 }
 
-constexpr unsigned kFlags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_IMMUTABLETYPE;
+constexpr unsigned kFlags =
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_IMMUTABLETYPE;
 
 bool make_types(PyObject* module) {
     PyType_Slot slots[] = {
@@ -257,22 +274,23 @@ bool make_types(PyObject* module) {
         {0, nullptr},
     };
     PyType_Spec spec = {"mopsus._core.Advice", sizeof(Advice), 0, kFlags | Py_TPFLAGS_BASETYPE, slots};
-    advice_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpecWithBases(&spec, reinterpret_cast<PyObject*>(stand_in_type)));
+    advice_type =
+        reinterpret_cast<PyTypeObject*>(PyType_FromSpecWithBases(&spec, reinterpret_cast<PyObject*>(stand_in_type)));
     if (advice_type == nullptr) return false;
     PyType_Slot binding_slots[] = {
-        {Py_tp_descr_get, slot(bind)},
-        {Py_tp_dealloc, slot(dealloc)},
-        {Py_tp_traverse, slot(traverse)},
-        {Py_tp_clear, slot(clear)},
-        {Py_tp_getset, stand_in_attributes},
-        {0, nullptr},
+        {Py_tp_descr_get, slot(bind)}, {Py_tp_dealloc, slot(dealloc)},      {Py_tp_traverse, slot(traverse)},
+        {Py_tp_clear, slot(clear)},    {Py_tp_getset, stand_in_attributes}, {0, nullptr},
     };
-    PyType_Spec binding_spec = {"mopsus._core.BindingAdvice", sizeof(Advice), 0, kFlags | Py_TPFLAGS_METHOD_DESCRIPTOR, binding_slots};
-    binding_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpecWithBases(&binding_spec, reinterpret_cast<PyObject*>(advice_type)));
+    PyType_Spec binding_spec = {"mopsus._core.BindingAdvice", sizeof(Advice), 0, kFlags | Py_TPFLAGS_METHOD_DESCRIPTOR,
+                                binding_slots};
+    binding_type = reinterpret_cast<PyTypeObject*>(
+        PyType_FromSpecWithBases(&binding_spec, reinterpret_cast<PyObject*>(advice_type)));
     binding_slots[0].pfunc = slot(give);
     PyType_Spec giving_spec = {"mopsus._core.GivingAdvice", sizeof(Advice), 0, kFlags, binding_slots};
-    giving_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpecWithBases(&giving_spec, reinterpret_cast<PyObject*>(advice_type)));
-    return binding_type != nullptr && giving_type != nullptr && PyModule_AddObjectRef(module, "Advice", reinterpret_cast<PyObject*>(advice_type)) == 0;
+    giving_type = reinterpret_cast<PyTypeObject*>(
+        PyType_FromSpecWithBases(&giving_spec, reinterpret_cast<PyObject*>(advice_type)));
+    return binding_type != nullptr && giving_type != nullptr &&
+           PyModule_AddObjectRef(module, "Advice", reinterpret_cast<PyObject*>(advice_type)) == 0;
 }
 
 // ---- what is done with an advice ----
@@ -316,7 +334,8 @@ PyObject* set_type_attribute(PyObject*, PyObject* args) {
 #else
     const Owned own(Py_XNewRef(holder->tp_dict));
 #endif
-    if (!own || (value != nullptr ? PyDict_SetItem(own.get(), name, value) : PyDict_DelItem(own.get(), name)) < 0) return nullptr;
+    if (!own || (value != nullptr ? PyDict_SetItem(own.get(), name, value) : PyDict_DelItem(own.get(), name)) < 0)
+        return nullptr;
     PyType_Modified(holder);
     Py_RETURN_NONE;
 }
@@ -329,12 +348,14 @@ PyObject* unobserved(PyObject*, PyObject* const* args, Py_ssize_t given, PyObjec
 }
 
 PyMethodDef functions[] = {
-    {"unobserved", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(unobserved)), METH_FASTCALL | METH_KEYWORDS,
-     "Call a function with what it does in this thread being nobody's event."},
+    {"unobserved", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(unobserved)),
+     METH_FASTCALL | METH_KEYWORDS, "Call a function with what it does in this thread being nobody's event."},
     {"taps", taps_of, METH_O, "The taps that an advice serves."},
     {"serve", serve, METH_VARARGS, "Give an advice other taps."},
-    {"skip", leave_out, METH_O, "Leave out what an `around` event is about, with this result; False if there is nothing to leave out."},
-    {"set_type_attribute", set_type_attribute, METH_VARARGS, "Set an attribute in the dictionary of any type; without a value, delete it."},
+    {"skip", leave_out, METH_O,
+     "Leave out what an `around` event is about, with this result; False if there is nothing to leave out."},
+    {"set_type_attribute", set_type_attribute, METH_VARARGS,
+     "Set an attribute in the dictionary of any type; without a value, delete it."},
     {nullptr, nullptr, 0, nullptr},
 };
 

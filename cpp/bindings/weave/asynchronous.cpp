@@ -39,8 +39,10 @@ PyObject* async_loop(PyObject* object, PyObject* const* args, size_t, PyObject*)
 PyObject* async_walk_iter(PyObject* object) {
     auto* self = reinterpret_cast<AsyncWalk*>(object);
     PyObject* iterable = self->iterable;
-    PyObject* iterator = perform(self->site->first, on(iterable), [&] { return methods_of(iterable)->am_aiter(iterable); });
-    const bool told = iterator != nullptr && self->site->second != nullptr && methods_of(iterator) != nullptr && methods_of(iterator)->am_anext != nullptr;
+    PyObject* iterator =
+        perform(self->site->first, on(iterable), [&] { return methods_of(iterable)->am_aiter(iterable); });
+    const bool told = iterator != nullptr && self->site->second != nullptr && methods_of(iterator) != nullptr &&
+                      methods_of(iterator)->am_anext != nullptr;
     if (!told) return iterator;
     Py_CLEAR(self->iterable);
     self->iterator = iterator;
@@ -88,7 +90,8 @@ PyType_Slot async_walk_slots[] = {
 };
 
 PyType_Spec async_walk_spec = {"mopsus._core.AsyncWalk", sizeof(AsyncWalk), 0,
-                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, async_walk_slots};
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                               async_walk_slots};
 
 // ---- async with ----
 
@@ -101,7 +104,7 @@ PyObject* async_with(PyObject* object, PyObject* const* args, size_t, PyObject*)
 
 // A call of one of its methods, whose end is that of the awaitable it gives.
 template <class Action>
-PyObject* managed(Manager* self, Taps* Site::*which, Action&& action) {
+PyObject* managed(Manager* self, Taps* Site::* which, Action&& action) {
     Taps* served = self->site->*which;
     if (served == nullptr || Unobserved::now()) return action();
     const HeldTaps taps(served);
@@ -117,7 +120,8 @@ PyObject* async_enter(PyObject* object, PyObject*) {
 
 PyObject* async_exit(PyObject* object, PyObject* const* args, Py_ssize_t count) {
     auto* self = reinterpret_cast<Manager*>(object);
-    return managed(self, &Site::second, [&] { return PyObject_Vectorcall(self->exit, args, static_cast<size_t>(count), nullptr); });
+    return managed(self, &Site::second,
+                   [&] { return PyObject_Vectorcall(self->exit, args, static_cast<size_t>(count), nullptr); });
 }
 
 PyMethodDef async_manager_methods[] = {
@@ -135,7 +139,8 @@ PyType_Slot async_manager_slots[] = {
 };
 
 PyType_Spec async_manager_spec = {"mopsus._core.AsyncManager", sizeof(Manager), 0,
-                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, async_manager_slots};
+                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                  async_manager_slots};
 
 }  // namespace
 

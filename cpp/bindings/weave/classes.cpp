@@ -32,7 +32,9 @@ struct Members {
     };
     std::array<Answer, 4> answers;
 
-    Answer& answer_of(const PyTypeObject* type) { return answers[(reinterpret_cast<std::uintptr_t>(type) >> 5) % answers.size()]; }
+    Answer& answer_of(const PyTypeObject* type) {
+        return answers[(reinterpret_cast<std::uintptr_t>(type) >> 5) % answers.size()];
+    }
     bool has(PyTypeObject* type) const {
         const auto found = by_address.find(type);
         return found != by_address.end() && referent(found->second) == reinterpret_cast<PyObject*>(type);
@@ -50,8 +52,8 @@ struct Classes {
 };
 
 PyTypeObject* classes_type = nullptr;
-PyObject* abstract_meta = nullptr;   // abc.ABCMeta
-PyObject* class_name = nullptr;      // "__class__"
+PyObject* abstract_meta = nullptr;  // abc.ABCMeta
+PyObject* class_name = nullptr;     // "__class__"
 
 Members& members_of(PyObject* object) { return reinterpret_cast<Classes*>(object)->members; }
 
@@ -98,7 +100,8 @@ PyObject* holds(PyObject* self, PyObject* value) { return PyBool_FromLong(is_ins
 PyObject* alive(PyObject* self) {
     PyObject* list = PyList_New(0);
     for (const auto& [type, weak] : members_of(self).by_address)
-        if (list != nullptr && members_of(self).has(type) && PyList_Append(list, reinterpret_cast<PyObject*>(type)) < 0) Py_CLEAR(list);
+        if (list != nullptr && members_of(self).has(type) && PyList_Append(list, reinterpret_cast<PyObject*>(type)) < 0)
+            Py_CLEAR(list);
     return list;
 }
 
@@ -107,7 +110,9 @@ PyObject* iterate(PyObject* self) {
     return list ? PyObject_GetIter(list.get()) : nullptr;
 }
 
-int contains(PyObject* self, PyObject* cls) { return PyType_Check(cls) && members_of(self).has(reinterpret_cast<PyTypeObject*>(cls)) ? 1 : 0; }
+int contains(PyObject* self, PyObject* cls) {
+    return PyType_Check(cls) && members_of(self).has(reinterpret_cast<PyTypeObject*>(cls)) ? 1 : 0;
+}
 
 Py_ssize_t count(PyObject* self) {
     members_of(self).prune();
@@ -141,21 +146,26 @@ bool prepare_classes(PyObject* module) {
     class_name = PyUnicode_InternFromString("__class__");
     if (abstract_meta == nullptr || class_name == nullptr) return false;
     classes_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
-    return classes_type != nullptr && PyModule_AddObjectRef(module, "Classes", reinterpret_cast<PyObject*>(classes_type)) == 0;
+    return classes_type != nullptr &&
+           PyModule_AddObjectRef(module, "Classes", reinterpret_cast<PyObject*>(classes_type)) == 0;
 }
 
-Owned make_classes(PyObject* tuple) { return Owned(PyObject_Call(reinterpret_cast<PyObject*>(classes_type), tuple, nullptr)); }
+Owned make_classes(PyObject* tuple) {
+    return Owned(PyObject_Call(reinterpret_cast<PyObject*>(classes_type), tuple, nullptr));
+}
 
 bool are_classes(PyObject* object) { return Py_TYPE(object) == classes_type; }
 
 bool is_instance_of(PyObject* classes, PyObject* value) {
     Members& members = members_of(classes);
     PyTypeObject* type_of_value = Py_TYPE(value);
-    if (const Members::Answer& known = members.answer_of(type_of_value); known.is_about(type_of_value)) return known.yes;
+    if (const Members::Answer& known = members.answer_of(type_of_value); known.is_about(type_of_value))
+        return known.yes;
     // Looking anything up gives the type a version, if it has none; 0 stands for none.
     const bool is_honest = _PyType_Lookup(type_of_value, class_name) == _PyType_Lookup(&PyBaseObject_Type, class_name);
     const auto settled = [&](bool yes) {
-        if (type_of_value->tp_version_tag != 0) members.answer_of(type_of_value) = {type_of_value, type_of_value->tp_version_tag, yes};
+        if (type_of_value->tp_version_tag != 0)
+            members.answer_of(type_of_value) = {type_of_value, type_of_value->tp_version_tag, yes};
         return yes;
     };
     PyObject* bases = type_of_value->tp_mro;
@@ -168,7 +178,9 @@ bool is_instance_of(PyObject* classes, PyObject* value) {
         const Owned held(Py_NewRef(reinterpret_cast<PyObject*>(type)));
         const int yes = PyObject_IsInstance(value, held.get());
         // What is registered with an abstract class stays so.
-        if (yes == 1) return is_honest && reinterpret_cast<PyObject*>(Py_TYPE(held.get())) == abstract_meta ? settled(true) : true;
+        if (yes == 1)
+            return is_honest && reinterpret_cast<PyObject*>(Py_TYPE(held.get())) == abstract_meta ? settled(true)
+                                                                                                  : true;
         if (yes < 0) forget_error();
     }
     return false;
@@ -176,7 +188,9 @@ bool is_instance_of(PyObject* classes, PyObject* value) {
 
 bool is_exactly_of(PyObject* classes, PyObject* value) { return members_of(classes).has(Py_TYPE(value)); }
 
-bool is_settled(PyObject* classes, PyObject* value) { return members_of(classes).answer_of(Py_TYPE(value)).is_about(Py_TYPE(value)); }
+bool is_settled(PyObject* classes, PyObject* value) {
+    return members_of(classes).answer_of(Py_TYPE(value)).is_about(Py_TYPE(value));
+}
 
 void add_user(PyObject* classes, const Tap* tap) { members_of(classes).users.push_back(tap); }
 

@@ -1,10 +1,10 @@
 // Threads that the interpreter ends while the program ends.
 //
-// A daemon thread that wants to go on while the interpreter is being finalized is ended by pthread_exit. That unwinds its
-// stack, and with it frames of ours, whose objects then touch Python without holding its lock, or which must not be unwound
-// at all: the process crashes. From 3.14 on Python lets such threads wait for the end of the process. Here they do so on
-// older versions, too: what the interpreter calls is exchanged in the table by which it finds functions of other libraries.
-// Other C libraries than glibc unwind nothing.
+// A daemon thread that wants to go on while the interpreter is being finalized is ended by pthread_exit. That unwinds
+// its stack, and with it frames of ours, whose objects then touch Python without holding its lock, or which must not be
+// unwound at all: the process crashes. From 3.14 on Python lets such threads wait for the end of the process. Here they
+// do so on older versions, too: what the interpreter calls is exchanged in the table by which it finds functions of
+// other libraries. Other C libraries than glibc unwind nothing.
 #include "ending_threads.hpp"
 
 #include <Python.h>
@@ -47,8 +47,8 @@ void end_thread(void* value) {
 // The interpreter: the program itself, or a library.
 struct Object {
     std::uintptr_t base = 0;
-    const ElfW(Phdr)* dynamic = nullptr;
-    const ElfW(Phdr)* protected_later = nullptr;  // what the loader makes read-only when it has done its work
+    const ElfW(Phdr) * dynamic = nullptr;
+    const ElfW(Phdr) * protected_later = nullptr;  // what the loader makes read-only when it has done its work
 
     std::uintptr_t address(ElfW(Addr) given) const { return given < base ? base + given : given; }
 };
@@ -86,10 +86,11 @@ void let_ended_threads_wait() {
     if (dl_iterate_phdr(find_interpreter, &object) == 0) return;
     const char* names = nullptr;
     const ElfW(Sym)* symbols = nullptr;
-    const ElfW(Rela)*tables[] = {nullptr, nullptr};
+    const ElfW(Rela) * tables[] = {nullptr, nullptr};
     std::size_t sizes[] = {0, 0};
     bool addends = true;
-    for (auto* entry = reinterpret_cast<const ElfW(Dyn)*>(object.base + object.dynamic->p_vaddr); entry->d_tag != DT_NULL; ++entry) {
+    for (auto* entry = reinterpret_cast<const ElfW(Dyn)*>(object.base + object.dynamic->p_vaddr);
+         entry->d_tag != DT_NULL; ++entry) {
         const std::uintptr_t address = object.address(entry->d_un.d_ptr);
         switch (entry->d_tag) {
             case DT_STRTAB: names = reinterpret_cast<const char*>(address); break;
@@ -107,7 +108,8 @@ void let_ended_threads_wait() {
         if (tables[k] == nullptr) continue;
         for (const auto& each : std::span(tables[k], sizes[k] / sizeof(ElfW(Rela)))) {
             const char* name = names + symbols[ELF64_R_SYM(each.r_info)].st_name;
-            if (std::strcmp(name, "pthread_exit") == 0) put(object, reinterpret_cast<Slot*>(object.base + each.r_offset));
+            if (std::strcmp(name, "pthread_exit") == 0)
+                put(object, reinterpret_cast<Slot*>(object.base + each.r_offset));
         }
     }
 }

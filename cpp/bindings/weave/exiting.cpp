@@ -1,5 +1,5 @@
-// Processes that end by os._exit, which nothing else comes before: what was found up to there is told first. The function
-// stays the object that it is; its C function is exchanged in place.
+// Processes that end by os._exit, which nothing else comes before: what was found up to there is told first. The
+// function stays the object that it is; its C function is exchanged in place.
 #include "exiting.hpp"
 
 #include "taps.hpp"
@@ -39,7 +39,8 @@ bool take_exit() {
     const Owned module(PyImport_ImportModule("posix"));
     const Owned function(module ? PyObject_GetAttrString(module.get(), "_exit") : nullptr);
     if (!function) return false;
-    PyMethodDef* definition = PyCFunction_CheckExact(function.get()) ? reinterpret_cast<PyCFunctionObject*>(function.get())->m_ml : nullptr;
+    PyMethodDef* definition =
+        PyCFunction_CheckExact(function.get()) ? reinterpret_cast<PyCFunctionObject*>(function.get())->m_ml : nullptr;
     if (definition == nullptr || definition->ml_flags != (METH_FASTCALL | METH_KEYWORDS)) {
         PyErr_SetString(PyExc_RuntimeError, "the interpreter ends processes in a way that is not known");
         return false;
@@ -55,7 +56,8 @@ PyObject* before_exit(PyObject*, PyObject* words) {
 }
 
 PyMethodDef functions[] = {
-    {"before_exit", before_exit, METH_O, "Call this with the status before os._exit ends the process, with the status that it gives; None: nothing."},
+    {"before_exit", before_exit, METH_O,
+     "Call this with the status before os._exit ends the process, with the status that it gives; None: nothing."},
     {nullptr, nullptr, 0, nullptr},
 };
 

@@ -32,10 +32,13 @@ bool idle_tuple(Site* site, PyObject* tuple) {
     return true;
 }
 
-// Is a tuple unpacked into as many targets, and could all that is told of its iterator, which nobody gets to see, be told at once?
+// Is a tuple unpacked into as many targets, and could all that is told of its iterator, which nobody gets to see, be
+// told at once?
 bool passes(Site* site, PyObject* tuple, const char* shape) {
     const auto size = static_cast<std::size_t>(PyTuple_GET_SIZE(tuple));
-    if (shape == nullptr || std::strlen(shape) < size || std::strspn(shape, "_") != size || (shape[size] != '\0' && shape[size] != ')')) return false;
+    if (shape == nullptr || std::strlen(shape) < size || std::strspn(shape, "_") != size ||
+        (shape[size] != '\0' && shape[size] != ')'))
+        return false;
     const LoopPlan* plan = site->loops.find(site, tuple);
     if (plan == nullptr) {
         const Owned iterator(PyObject_GetIter(tuple));
@@ -72,7 +75,8 @@ PyObject* planned_loop(Site* site, const LoopPlan plan, PyObject* given) {
     const bool alone = Py_REFCNT(iterator) == (iterator == given ? 2 : 1);
     if (Py_TYPE(iterator) != plan.iterator || plan.taps != site->taps || (plan.kind != LoopPlan::Kind::Idle && !alone))
         return usual_loop(site, iterator_of(site, given, iterator));
-    if (plan.kind == LoopPlan::Kind::Idle) return site->subject == nullptr ? iterator : object_of(loop_over(site, iterator, true));
+    if (plan.kind == LoopPlan::Kind::Idle)
+        return site->subject == nullptr ? iterator : object_of(loop_over(site, iterator, true));
     Walk* made = loop_over(site, iterator, false);
     if (made == nullptr) return nullptr;
     made->alone = made->unbegun = true;
@@ -151,7 +155,10 @@ template <class Action>
 PyObject* function(Site* self, PyObject* const* args, size_t flags, PyObject* names, Action&& done) {
     const Py_ssize_t given = PyVectorcall_NARGS(flags) - 1;
     const auto action = [&] {
-        return done([&] { return PyObject_Vectorcall(args[0], args + 1, static_cast<size_t>(given) | PY_VECTORCALL_ARGUMENTS_OFFSET, names); });
+        return done([&] {
+            return PyObject_Vectorcall(args[0], args + 1, static_cast<size_t>(given) | PY_VECTORCALL_ARGUMENTS_OFFSET,
+                                       names);
+        });
     };
     if (self->subject != args[0] || given == 0) return action();
     Occasion occasion;
@@ -184,7 +191,9 @@ PyObject* next(PyObject* object, PyObject* const* args, size_t flags, PyObject* 
 }
 
 // Generators of this code are known as what they are.
-PyObject* steps(PyObject*, PyObject* const* args, size_t, PyObject*) { return Steps::mark(args[0]) ? Py_NewRef(Py_None) : nullptr; }
+PyObject* steps(PyObject*, PyObject* const* args, size_t, PyObject*) {
+    return Steps::mark(args[0]) ? Py_NewRef(Py_None) : nullptr;
+}
 
 }  // namespace
 
@@ -200,7 +209,9 @@ bool idle(Site* site, PyObject* iterator) {
     if (site->second == nullptr) return true;
     PyTypeObject* type = Py_TYPE(iterator);
     auto& known = site->idle;
-    if (known.type == type && known.version == type->tp_version_tag && known.taps == site->taps && known.classes == classes_added) return true;
+    if (known.type == type && known.version == type->tp_version_tag && known.taps == site->taps &&
+        known.classes == classes_added)
+        return true;
     if (HeldTaps(site->second)->concern(iterator)) return false;
     if (type->tp_version_tag != 0) known = {type, type->tp_version_tag, site->taps, classes_added};
     return true;
@@ -215,9 +226,7 @@ PyObject* unpacking(Site* site, PyObject* value, const char* shape) {
     return object_of(made);
 }
 
-const char* shape_of(const Site* site) {
-    return site->subject != nullptr ? PyUnicode_AsUTF8(site->subject) : nullptr;
-}
+const char* shape_of(const Site* site) { return site->subject != nullptr ? PyUnicode_AsUTF8(site->subject) : nullptr; }
 
 bool serve_raising(const Taps& taps, const Occasion& given) {
     Occasion occasion = given;
@@ -251,14 +260,8 @@ PyObject* serve_returning(const Taps& taps, const Occasion& given, PyObject* res
 }
 
 const Behaviour iteration[] = {
-    {"loop", loop},
-    {"spread", spread},
-    {"unpack", unpack},
-    {"several", several},
-    {"delegate", delegate},
-    {"make", make},
-    {"next", next},
-    {"steps", steps, nullptr, nullptr, Steps::follow},
+    {"loop", loop},         {"spread", spread}, {"unpack", unpack}, {"several", several},
+    {"delegate", delegate}, {"make", make},     {"next", next},     {"steps", steps, nullptr, nullptr, Steps::follow},
     {nullptr, nullptr},
 };
 

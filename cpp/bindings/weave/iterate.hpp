@@ -34,13 +34,13 @@ struct Site {
     struct {
         PyTypeObject* type;
         unsigned version, taps, classes;
-    } idle;             // the type of the last iterator that none of the second is about, as long as that holds
+    } idle;  // the type of the last iterator that none of the second is about, as long as that holds
     struct {
         bool known;
         unsigned taps, classes;
-    } plain;            // whether none is about tuples and their iterators, as long as that holds
-    LoopPlans loops;    // what is to be done about loops, by the types of what they go over
-    const Tap* quick;   // of the second, if it is all that is done before and after a step that goes well; or null
+    } plain;           // whether none is about tuples and their iterators, as long as that holds
+    LoopPlans loops;   // what is to be done about loops, by the types of what they go over
+    const Tap* quick;  // of the second, if it is all that is done before and after a step that goes well; or null
 };
 
 // Serve the taps of something that failed: an exception is set, or an iteration has come to its end and none is.
@@ -52,7 +52,7 @@ PyObject* serve_returning(const Taps& taps, const Occasion& occasion, PyObject* 
 // Of something that is about to happen and that nothing can take the place of; false if the program is to stop.
 bool serve_first(const Taps& taps, const Occasion& occasion);
 // What stands for an awaitable, which is taken: taps of the site are served when it has been awaited. Null stays null.
-PyObject* waiting_for(PyObject* given, PyObject* target, Site* site, Taps* Site::*which);
+PyObject* waiting_for(PyObject* given, PyObject* target, Site* site, Taps* Site::* which);
 // A special method, found and bound as the interpreter does it; null without an exception if there is none.
 PyObject* special(PyObject* object, PyObject* name);
 
@@ -71,7 +71,8 @@ PyObject* perform(Taps* served, const Occasion& occasion, Action&& action) {
     for (const Tap* tap : taps->before)
         if (!tap->serve(occasion)) return nullptr;
     PyObject* result = action();
-    if (result != nullptr) return taps->returning.empty() ? result : serve_returning(*taps.operator->(), occasion, result);
+    if (result != nullptr)
+        return taps->returning.empty() ? result : serve_returning(*taps.operator->(), occasion, result);
     if (!taps->raising.empty()) serve_raising(*taps.operator->(), occasion);
     return nullptr;
 }
@@ -92,7 +93,8 @@ PyObject* end_quick(Site* site, PyObject* iterator);
 inline PyObject* step(Site* site, PyObject* iterator, iternextfunc next) {
     // Nearly every step of nearly every loop: an event without consequences.
     const Tap* quick = site->quick;
-    if (quick != nullptr && !Unobserved::now() && quick->emission.monitor->emit_silently(quick->emission.event, iterator)) {
+    if (quick != nullptr && !Unobserved::now() &&
+        quick->emission.monitor->emit_silently(quick->emission.event, iterator)) {
         PyObject* result = next(iterator);
         return result != nullptr ? result : end_quick(site, iterator);
     }

@@ -1,5 +1,5 @@
-// What gives code to the program, or takes it from there: getters, slots and functions of the interpreter, each of which
-// we take the place of where the interpreter itself keeps it, so that no object of the program becomes another.
+// What gives code to the program, or takes it from there: getters, slots and functions of the interpreter, each of
+// which we take the place of where the interpreter itself keeps it, so that no object of the program becomes another.
 #include <Python.h>
 #include <structmember.h>
 
@@ -57,7 +57,9 @@ PyObject* new_function(PyTypeObject* type, PyObject* args, PyObject* keywords) {
 #if PY_VERSION_HEX >= 0x030C0000
 std::unordered_map<PyTypeObject*, getter> own_generator_code;
 
-PyObject* generator_code(PyObject* generator, void* closure) { return given_out(own_generator_code.at(Py_TYPE(generator))(generator, closure)); }
+PyObject* generator_code(PyObject* generator, void* closure) {
+    return given_out(own_generator_code.at(Py_TYPE(generator))(generator, closure));
+}
 
 bool take_generator_code(PyTypeObject* type, const char* name) {
     PyObject* descriptor = attribute_of(type, name);
@@ -89,7 +91,8 @@ bool take_function_code() {
     own_function_code = std::exchange(definition->get, function_code);
     own_set_function_code = std::exchange(definition->set, set_function_code);
     own_new_function = std::exchange(PyFunction_Type.tp_new, new_function);
-    return take_generator_code(&PyGen_Type, "gi_code") && take_generator_code(&PyCoro_Type, "cr_code") && take_generator_code(&PyAsyncGen_Type, "ag_code");
+    return take_generator_code(&PyGen_Type, "gi_code") && take_generator_code(&PyCoro_Type, "cr_code") &&
+           take_generator_code(&PyAsyncGen_Type, "ag_code");
 }
 
 // ---- code itself: what runs in a frame is equal to the code of its function ----
@@ -143,10 +146,12 @@ public:
     }
     PyObject* call(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) const {
         const auto function = reinterpret_cast<void (*)()>(own_);
-        return named_ ? reinterpret_cast<FastNamed>(function)(self, args, count, names) : reinterpret_cast<Fast>(function)(self, args, count);
+        return named_ ? reinterpret_cast<FastNamed>(function)(self, args, count, names)
+                      : reinterpret_cast<Fast>(function)(self, args, count);
     }
     // With another argument in the place of one, which is taken.
-    PyObject* call_with(Py_ssize_t place, PyObject* other, PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) const {
+    PyObject* call_with(Py_ssize_t place, PyObject* other, PyObject* self, PyObject* const* args, Py_ssize_t count,
+                        PyObject* names) const {
         const Owned given(other);
         if (!given) return nullptr;
         std::vector<PyObject*> all(args, args + count + (names != nullptr ? PyTuple_GET_SIZE(names) : 0));
@@ -163,7 +168,8 @@ Taken replace_code, marshal_dumps, marshal_dump;
 
 PyMethodDef* definition_of(PyObject* function) {
     if (function != nullptr && PyCFunction_Check(function)) return reinterpret_cast<PyCFunctionObject*>(function)->m_ml;
-    if (function != nullptr && Py_TYPE(function) == &PyMethodDescr_Type) return reinterpret_cast<PyMethodDescrObject*>(function)->d_method;
+    if (function != nullptr && Py_TYPE(function) == &PyMethodDescr_Type)
+        return reinterpret_cast<PyMethodDescrObject*>(function)->d_method;
     return nullptr;
 }
 
@@ -196,7 +202,8 @@ class Search {
 public:
     bool has_rewritten(PyObject* object, int depth = 0) {
         if (depth > kDeepest) return false;  // which marshal refuses
-        if (PyCode_Check(object)) return is_rewritten(object) || has_rewritten(reinterpret_cast<PyCodeObject*>(object)->co_consts, depth + 1);
+        if (PyCode_Check(object))
+            return is_rewritten(object) || has_rewritten(reinterpret_cast<PyCodeObject*>(object)->co_consts, depth + 1);
         const bool items = PyTuple_CheckExact(object) || PyList_CheckExact(object);
         const bool set = PyAnySet_CheckExact(object);
         if ((!items && !set && !PyDict_CheckExact(object)) || !seen_.insert(object).second) return false;
@@ -223,12 +230,16 @@ public:
         if (PyTuple_CheckExact(object)) return remember(object, items(object, PyTuple_New(PyTuple_GET_SIZE(object))));
         if (PyList_CheckExact(object)) {
             PyObject* list = PyList_New(PyList_GET_SIZE(object));
-            return list != nullptr && remember(object, Py_NewRef(list)) != nullptr ? (Py_DECREF(list), items(object, list)) : nullptr;
+            return list != nullptr && remember(object, Py_NewRef(list)) != nullptr
+                       ? (Py_DECREF(list), items(object, list))
+                       : nullptr;
         }
         if (PyAnySet_CheckExact(object)) {
             const Owned members(PySequence_List(object));
             const Owned list(members ? items(members.get(), PyList_New(PyList_GET_SIZE(members.get()))) : nullptr);
-            return list ? remember(object, PyObject_CallOneArg(reinterpret_cast<PyObject*>(Py_TYPE(object)), list.get())) : nullptr;
+            return list
+                       ? remember(object, PyObject_CallOneArg(reinterpret_cast<PyObject*>(Py_TYPE(object)), list.get()))
+                       : nullptr;
         }
         if (PyDict_CheckExact(object)) {
             const Owned dict(PyDict_New());
@@ -306,10 +317,14 @@ PyObject* about_running(const Taken& how, PyObject* self, PyObject* const* args,
 // A function in the place of another, in both ways of calling.
 template <Taken& taken, PyObject* (*what)(const Taken&, PyObject*, PyObject* const*, Py_ssize_t, PyObject*)>
 bool take(PyMethodDef* definition) {
-    return definition != nullptr &&
-           taken.take(
-               definition, [](PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) { return what(taken, self, args, count, names); },
-               [](PyObject* self, PyObject* const* args, Py_ssize_t count) { return what(taken, self, args, count, nullptr); });
+    return definition != nullptr && taken.take(
+                                        definition,
+                                        [](PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+                                            return what(taken, self, args, count, names);
+                                        },
+                                        [](PyObject* self, PyObject* const* args, Py_ssize_t count) {
+                                            return what(taken, self, args, count, nullptr);
+                                        });
 }
 
 bool take_functions() {
@@ -319,13 +334,17 @@ bool take_functions() {
     if (!marshal) return false;
     const Owned dumps(PyObject_GetAttrString(marshal.get(), "dumps"));
     const Owned dump(PyObject_GetAttrString(marshal.get(), "dump"));
-    if (!take<marshal_dumps, write>(definition_of(dumps.get())) || !take<marshal_dump, write>(definition_of(dump.get()))) return false;
+    if (!take<marshal_dumps, write>(definition_of(dumps.get())) ||
+        !take<marshal_dump, write>(definition_of(dump.get())))
+        return false;
 #if PY_VERSION_HEX >= 0x030C0000
-    const Owned monitoring(PySys_GetObject("monitoring") != nullptr ? Py_NewRef(PySys_GetObject("monitoring")) : nullptr);
+    const Owned monitoring(PySys_GetObject("monitoring") != nullptr ? Py_NewRef(PySys_GetObject("monitoring"))
+                                                                    : nullptr);
     if (!monitoring) return false;
     const Owned setting(PyObject_GetAttrString(monitoring.get(), "set_local_events"));
     const Owned getting(PyObject_GetAttrString(monitoring.get(), "get_local_events"));
-    return take<set_local_events, about_running>(definition_of(setting.get())) && take<get_local_events, about_running>(definition_of(getting.get()));
+    return take<set_local_events, about_running>(definition_of(setting.get())) &&
+           take<get_local_events, about_running>(definition_of(getting.get()));
 #else
     return true;
 #endif
@@ -337,7 +356,8 @@ bool give_originals() {
     static bool given = false;
     if (given) return true;
     given = take_function_code() && take_slots() && take_functions();
-    if (!given && PyErr_Occurred() == nullptr) PyErr_SetString(PyExc_RuntimeError, "the interpreter gives code in a way that is not known");
+    if (!given && PyErr_Occurred() == nullptr)
+        PyErr_SetString(PyExc_RuntimeError, "the interpreter gives code in a way that is not known");
     return given;
 }
 

@@ -10,14 +10,21 @@ namespace mopsus::python {
 namespace {
 
 // Types of the interpreter stay as they are; of others, the version says whether they did.
-bool is_lasting(const PyTypeObject* type) { return type->tp_version_tag != 0 || (type->tp_flags & Py_TPFLAGS_IMMUTABLETYPE) != 0; }
-bool is_same(const PyTypeObject* type, unsigned version) { return type->tp_version_tag == version || (type->tp_flags & Py_TPFLAGS_IMMUTABLETYPE) != 0; }
+bool is_lasting(const PyTypeObject* type) {
+    return type->tp_version_tag != 0 || (type->tp_flags & Py_TPFLAGS_IMMUTABLETYPE) != 0;
+}
+bool is_same(const PyTypeObject* type, unsigned version) {
+    return type->tp_version_tag == version || (type->tp_flags & Py_TPFLAGS_IMMUTABLETYPE) != 0;
+}
 
 // Does the type of the object alone decide whether these are about it?
 bool is_settled_for(const Taps& taps, PyObject* object) {
-    const auto settled = [&](const Owned& classes) { return !classes || (is_instance_of(classes.get(), object), is_settled(classes.get(), object)); };
+    const auto settled = [&](const Owned& classes) {
+        return !classes || (is_instance_of(classes.get(), object), is_settled(classes.get(), object));
+    };
     return taps.all_of([&](const Tap& tap) {
-        return settled(tap.target) && std::all_of(tap.sources.begin(), tap.sources.end(), [&](const Tap::Source& source) {
+        return settled(tap.target) &&
+               std::all_of(tap.sources.begin(), tap.sources.end(), [&](const Tap::Source& source) {
                    return source.kind != Tap::From::Target || settled(source.types);
                });
     });
@@ -36,7 +43,9 @@ const Tap* only_one(const std::vector<const Tap*>& taps, PyObject* object, bool&
 
 // Does a tap tell a monitor of a collection and its iterator, whenever those are of the right types?
 bool tells_both(const Tap& tap, PyObject* iterator) {
-    if (tap.emission.monitor == nullptr || tap.admits || tap.entry || tap.exact || tap.at_most == 0 || tap.at_least > 1 || tap.sources.size() != 2) return false;
+    if (tap.emission.monitor == nullptr || tap.admits || tap.entry || tap.exact || tap.at_most == 0 ||
+        tap.at_least > 1 || tap.sources.size() != 2)
+        return false;
     const bool reversed = tap.sources[0].kind == Tap::From::Result;
     const Tap::Source& made = tap.sources[reversed ? 0 : 1];
     const Tap::Source& given = tap.sources[reversed ? 1 : 0];
@@ -67,7 +76,9 @@ struct LoopTaps {
     bool find(const Taps* first, const Taps* second, PyObject* given, PyObject* iterator) {
         bool several = false;
         if (first != nullptr) {
-            if (only_one(first->around, given, several) != nullptr || only_one(first->before, given, several) != nullptr) return false;
+            if (only_one(first->around, given, several) != nullptr ||
+                only_one(first->before, given, several) != nullptr)
+                return false;
             creates = only_one(first->returning, given, several);
             if (only_one(first->raising, given, several) != nullptr || several) return false;
         }
@@ -84,25 +95,28 @@ struct LoopTaps {
 // A tap that only tells a monitor of the iterator.
 bool is_plain(const Tap& tap) { return tap.simple && !tap.entry; }
 
-// An event about the iterator alone creates an instance if it is the first that tells of it, so both steps and ends have to allow
-// that it is pending.
+// An event about the iterator alone creates an instance if it is the first that tells of it, so both steps and ends
+// have to allow that it is pending.
 bool may_be_stepped(const LoopPlan& plan) {
-    return plan.monitor->core().program().parameters == 1 && plan.monitor->defers(plan.step) && (!plan.has_end || plan.monitor->defers(plan.end));
+    return plan.monitor->core().program().parameters == 1 && plan.monitor->defers(plan.step) &&
+           (!plan.has_end || plan.monitor->defers(plan.end));
 }
 
-// The instance of the collection and its iterator may be pending only as long as nobody else can get hold of the iterator, and the
-// collection lives at least as long.
+// The instance of the collection and its iterator may be pending only as long as nobody else can get hold of the
+// iterator, and the collection lives at least as long.
 bool may_be_created(const LoopPlan& plan, const Tap& creates, PyObject* given, PyObject* iterator) {
     if (plan.has_end || creates.emission.monitor != plan.monitor || !tells_both(creates, iterator)) return false;
     return is_kept_by_its_iterator(given) && is_object(given) && plan.monitor->defers(creates.emission.event);
 }
 
-// What every loop over objects of these types will do. A loop that does anything unusual asks its taps at each step; that is always
-// right, so in doubt the plan stays `Usual`. The quick kinds hold for one monitor, which is told of the iterator by each step
-// and perhaps of the end; the order of the checks is from the cheap and general to the special.
+// What every loop over objects of these types will do. A loop that does anything unusual asks its taps at each step;
+// that is always right, so in doubt the plan stays `Usual`. The quick kinds hold for one monitor, which is told of the
+// iterator by each step and perhaps of the end; the order of the checks is from the cheap and general to the special.
 void decide(LoopPlan& plan, const Taps* first, const Taps* second, PyObject* given, PyObject* iterator) {
     plan.kind = LoopPlan::Kind::Usual;
-    if ((first != nullptr && !is_settled_for(*first, given)) || (second != nullptr && !is_settled_for(*second, iterator))) return;
+    if ((first != nullptr && !is_settled_for(*first, given)) ||
+        (second != nullptr && !is_settled_for(*second, iterator)))
+        return;
     LoopTaps taps;
     if (!taps.find(first, second, given, iterator)) return;
     if (taps.none()) {
@@ -135,7 +149,8 @@ void decide(LoopPlan& plan, const Taps* first, const Taps* second, PyObject* giv
 const LoopPlan* LoopPlans::find(const Site* site, PyObject* given) const {
     PyTypeObject* type = Py_TYPE(given);
     const LoopPlan& plan = plans_[place_of(type)];
-    if (plan.type != type || plan.taps != site->taps || plan.classes != classes_added || !is_same(type, plan.version)) return nullptr;
+    if (plan.type != type || plan.taps != site->taps || plan.classes != classes_added || !is_same(type, plan.version))
+        return nullptr;
     return is_same(plan.iterator, plan.iterator_version) ? &plan : nullptr;
 }
 

@@ -1,5 +1,5 @@
-// What is to be done about loops at one place in a program. The types of what a loop goes over and of its iterator decide, so it is
-// found out once for each of them.
+// What is to be done about loops at one place in a program. The types of what a loop goes over and of its iterator
+// decide, so it is found out once for each of them.
 #pragma once
 
 #include <Python.h>
@@ -24,7 +24,7 @@ struct LoopPlan {
     PyTypeObject *type, *iterator;
     unsigned version, iterator_version, taps, classes;  // as long as these are the same, it holds
     Kind kind;
-    bool after;           // a step is told when it has succeeded, not before
+    bool after;  // a step is told when it has succeeded, not before
     bool has_end;
     bool iterator_first;  // among the values of the event that creates an instance
     EventId creates, step, end;
@@ -41,7 +41,8 @@ public:
 private:
     static constexpr std::size_t kPlans = 16;
     static std::size_t place_of(const PyTypeObject* type) {
-        return static_cast<std::size_t>(static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(type)) * 0x9E3779B97F4A7C15ULL >> 60);
+        return static_cast<std::size_t>(
+            static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(type)) * 0x9E3779B97F4A7C15ULL >> 60);
     }
     std::array<LoopPlan, kPlans> plans_;
 };

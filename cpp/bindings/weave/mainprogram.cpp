@@ -23,7 +23,10 @@ int limit(const PyThreadState* thread) { return thread->recursion_limit; }
 // As long as it exists, the frames of this thread are as if they were not there: not seen, and not counted.
 class Hidden {
 public:
-    explicit Hidden(int depth) : thread_(PyThreadState_Get()), frame_(std::exchange(current_frame(thread_), nullptr)), used_(limit(thread_) - left(thread_) - depth) {
+    explicit Hidden(int depth)
+        : thread_(PyThreadState_Get()),
+          frame_(std::exchange(current_frame(thread_), nullptr)),
+          used_(limit(thread_) - left(thread_) - depth) {
         left(thread_) += used_;
     }
     ~Hidden() {
@@ -48,7 +51,8 @@ PyObject* run_main(PyObject*, PyObject* args) {
 }
 
 PyMethodDef functions[] = {
-    {"run_main", run_main, METH_VARARGS, "Run the code of a main program in a namespace, as if only so many calls had been made before."},
+    {"run_main", run_main, METH_VARARGS,
+     "Run the code of a main program in a namespace, as if only so many calls had been made before."},
     {nullptr, nullptr, 0, nullptr},
 };
 

@@ -1,4 +1,5 @@
-// What stands for a context manager, asynchronous or not, between the evaluation of its expression and the end of the block.
+// What stands for a context manager, asynchronous or not, between the evaluation of its expression and the end of the
+// block.
 #pragma once
 
 #include <Python.h>
@@ -39,12 +40,14 @@ inline void manager_dealloc(PyObject* object) {
 }
 
 // What stands for `target` where the site is tapped, or else the target itself.
-inline PyObject* make_manager(PyTypeObject* type, PyObject* site, PyObject* target, PyObject* enter_name, PyObject* exit_name, bool unpacks) {
+inline PyObject* make_manager(PyTypeObject* type, PyObject* site, PyObject* target, PyObject* enter_name,
+                              PyObject* exit_name, bool unpacks) {
     const Site* taps = as_site(site);
     PyTypeObject* kind = Py_TYPE(target);
     const bool asked = (taps->first != nullptr || taps->second != nullptr) && !Unobserved::now();
     // The interpreter itself complains about what is no context manager.
-    if (!asked || _PyType_Lookup(kind, enter_name) == nullptr || _PyType_Lookup(kind, exit_name) == nullptr) return Py_NewRef(target);
+    if (!asked || _PyType_Lookup(kind, enter_name) == nullptr || _PyType_Lookup(kind, exit_name) == nullptr)
+        return Py_NewRef(target);
     Owned enter(special(target, enter_name));
     if (!enter) return nullptr;
     Owned exit(special(target, exit_name));

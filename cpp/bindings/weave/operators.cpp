@@ -33,7 +33,9 @@ PyObject* attribute_get(PyObject* object, PyObject* target) {
     return perform(self->first, about(target, nullptr, 0), [&] { return PyObject_GetAttr(target, self->subject); });
 }
 
-PyObject* attribute_call(PyObject* object, PyObject* const* args, size_t, PyObject*) { return attribute_get(object, args[0]); }
+PyObject* attribute_call(PyObject* object, PyObject* const* args, size_t, PyObject*) {
+    return attribute_get(object, args[0]);
+}
 
 int attribute_set(PyObject* object, PyObject* target, PyObject* value) {
     Site* self = as_site(object);
@@ -45,7 +47,8 @@ int attribute_set(PyObject* object, PyObject* target, PyObject* value) {
 // ---- items: `site(o, k)`; where something is assigned `site[o, k]` ----
 
 PyObject* item_call(PyObject* object, PyObject* const* args, size_t, PyObject*) {
-    return perform(as_site(object)->first, about(args[0], args + 1, 1), [&] { return PyObject_GetItem(args[0], args[1]); });
+    return perform(as_site(object)->first, about(args[0], args + 1, 1),
+                   [&] { return PyObject_GetItem(args[0], args[1]); });
 }
 
 PyObject* item_get(PyObject* object, PyObject* both) {
@@ -58,9 +61,11 @@ int item_set(PyObject* object, PyObject* both, PyObject* value) {
     PyObject* target = PyTuple_GET_ITEM(both, 0);
     PyObject* const arguments[] = {PyTuple_GET_ITEM(both, 1), value};
     if (value == nullptr) {
-        return status_of(perform(self->third, about(target, arguments, 1), [&] { return none_if(PyObject_DelItem(target, arguments[0]) == 0); }));
+        return status_of(perform(self->third, about(target, arguments, 1),
+                                 [&] { return none_if(PyObject_DelItem(target, arguments[0]) == 0); }));
     }
-    return status_of(perform(self->second, about(target, arguments, 2), [&] { return none_if(PyObject_SetItem(target, arguments[0], value) == 0); }));
+    return status_of(perform(self->second, about(target, arguments, 2),
+                             [&] { return none_if(PyObject_SetItem(target, arguments[0], value) == 0); }));
 }
 
 // ---- calls by name: the first argument is what the name stands for ----
@@ -75,7 +80,10 @@ PyObject* bound_to(PyObject* callable) {
 PyObject* call(PyObject* object, PyObject* const* args, size_t flags, PyObject* names) {
     Site* self = as_site(object);
     const Py_ssize_t given = PyVectorcall_NARGS(flags) - 1;
-    const auto done = [&] { return PyObject_Vectorcall(args[0], args + 1, static_cast<size_t>(given) | PY_VECTORCALL_ARGUMENTS_OFFSET, names); };
+    const auto done = [&] {
+        return PyObject_Vectorcall(args[0], args + 1, static_cast<size_t>(given) | PY_VECTORCALL_ARGUMENTS_OFFSET,
+                                   names);
+    };
     if (self->subject != nullptr && self->subject != args[0]) return done();
     Occasion occasion = about(bound_to(args[0]), args + 1, given);
     occasion.names = names;
@@ -95,7 +103,9 @@ PyObject* managed(PyObject* object, PyObject* const* args, bool unpacks) {
 PyObject* with(PyObject* object, PyObject* const* args, size_t, PyObject*) { return managed(object, args, false); }
 
 // `with site(m) as (a, b)`.
-PyObject* with_unpacked(PyObject* object, PyObject* const* args, size_t, PyObject*) { return managed(object, args, true); }
+PyObject* with_unpacked(PyObject* object, PyObject* const* args, size_t, PyObject*) {
+    return managed(object, args, true);
+}
 
 PyObject* manager_enter(PyObject* object, PyObject*) {
     auto* self = reinterpret_cast<Manager*>(object);

@@ -30,7 +30,8 @@ PyObject* instance(PyObject* given) {
     if (!PyExceptionClass_Check(given)) return Py_NewRef(given);
     PyObject* made = PyObject_CallNoArgs(given);
     if (made != nullptr && !PyExceptionInstance_Check(made)) {
-        PyErr_Format(PyExc_TypeError, "calling %R should have returned an instance of BaseException, not %R", given, Py_TYPE(made));
+        PyErr_Format(PyExc_TypeError, "calling %R should have returned an instance of BaseException, not %R", given,
+                     Py_TYPE(made));
         Py_CLEAR(made);
     }
     return made;
@@ -45,7 +46,9 @@ bool set_cause(PyObject* exception, PyObject* given) {
 #if PY_VERSION_HEX >= 0x030D0000
     PyObject* cause = given == Py_None ? nullptr : instance(given);
 #else  // which did not ask what a class gives
-    PyObject* cause = given == Py_None ? nullptr : PyExceptionClass_Check(given) ? PyObject_CallNoArgs(given) : Py_NewRef(given);
+    PyObject* cause = given == Py_None                ? nullptr
+                      : PyExceptionClass_Check(given) ? PyObject_CallNoArgs(given)
+                                                      : Py_NewRef(given);
 #endif
     if (cause == nullptr && given != Py_None) return false;
     PyException_SetCause(exception, cause);
@@ -55,7 +58,8 @@ bool set_cause(PyObject* exception, PyObject* given) {
 // `raise site(e)`, `raise site(e, cause)`.
 PyObject* raise(PyObject* object, PyObject* const* args, size_t flags, PyObject*) {
     Owned exception(instance(args[0]));
-    if (!exception || !PyExceptionInstance_Check(exception.get())) return exception.release();  // the interpreter complains
+    if (!exception || !PyExceptionInstance_Check(exception.get()))
+        return exception.release();  // the interpreter complains
     if (PyVectorcall_NARGS(flags) > 1 && !set_cause(exception.get(), args[1])) return nullptr;
     return tell(as_site(object)->first, exception.get());
 }
@@ -83,7 +87,8 @@ PyObject* handle(PyObject* object, PyObject* const*, size_t, PyObject*) {
 // reference from code to monitors would be one that no garbage collection sees.
 Py_ssize_t place_index = -1;
 
-// The site of the module that runs in the frame; null if nobody asks about that module. `find` knows, and is asked once for each code.
+// The site of the module that runs in the frame; null if nobody asks about that module. `find` knows, and is asked once
+// for each code.
 Site* place_of(PyObject* find, PyObject* code, PyFrameObject* frame) {
     void* known = nullptr;
     if (PyUnstable_Code_GetExtra(code, place_index, &known) < 0) PyErr_Clear();
@@ -140,9 +145,7 @@ PyObject* raised(PyObject* object, PyObject* const* args, size_t, PyObject*) {
 }  // namespace
 
 const Behaviour exceptions[] = {
-    {"raise", raise},
-    {"assert", fail},
-    {"handle", handle},
+    {"raise", raise},   {"assert", fail}, {"handle", handle},
 #if PY_VERSION_HEX >= 0x030C0000
     {"raised", raised},
 #endif

@@ -53,7 +53,8 @@ bool put(Taps*& place, PyObject* sequence) {
 }
 
 const Tap* quick_of(const Taps* taps) {
-    if (taps == nullptr || taps->before.size() != 1 || !taps->around.empty() || !taps->returning.empty()) return nullptr;
+    if (taps == nullptr || taps->before.size() != 1 || !taps->around.empty() || !taps->returning.empty())
+        return nullptr;
     const Tap* only = taps->before[0];
     return only->simple && !only->target ? only : nullptr;
 }
@@ -118,7 +119,8 @@ int set(PyObject* object, PyObject* key, PyObject* value) {
 PyObject* attribute(PyObject* object, PyObject* name) {
     PyObject* subject = as_site(object)->subject;
     const bool named = subject != nullptr && PyCallable_Check(subject) &&
-                       (PyUnicode_CompareWithASCIIString(name, "__qualname__") == 0 || PyUnicode_CompareWithASCIIString(name, "__module__") == 0);
+                       (PyUnicode_CompareWithASCIIString(name, "__qualname__") == 0 ||
+                        PyUnicode_CompareWithASCIIString(name, "__module__") == 0);
     return named ? PyObject_GetAttr(subject, name) : PyObject_GenericGetAttr(object, name);
 }
 
@@ -148,14 +150,16 @@ PyType_Slot slots[] = {
 };
 
 PyType_Spec spec = {"mopsus._core.Site", sizeof(Site), 0,
-                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_IMMUTABLETYPE, slots};
+                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_IMMUTABLETYPE,
+                    slots};
 
 }  // namespace
 
 bool is_site(PyObject* object) { return Py_TYPE(object) == site_type; }
 
 bool prepare_sites(PyObject* module) {
-    for (auto prepare : {prepare_iteration, prepare_steps, prepare_asynchronous, prepare_operators, prepare_exceptions, prepare_waiting})
+    for (auto prepare : {prepare_iteration, prepare_steps, prepare_asynchronous, prepare_operators, prepare_exceptions,
+                         prepare_waiting})
         if (!prepare()) return false;
     site_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
     return site_type != nullptr && PyModule_AddObjectRef(module, "Site", reinterpret_cast<PyObject*>(site_type)) == 0;

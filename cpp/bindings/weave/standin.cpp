@@ -17,7 +17,8 @@ PyObject* original_of(PyObject* object) { return as_stand_in(object)->original; 
 
 // Special methods that are not the original's, if the type of the stand-in has them.
 bool is_own(PyObject* object, PyObject* name) {
-    for (const char* own : {"__call__", "__get__", "__set__", "__delete__", "__set_name__", "__reduce__", "__reduce_ex__", "__copy__", "__deepcopy__"})
+    for (const char* own : {"__call__", "__get__", "__set__", "__delete__", "__set_name__", "__reduce__",
+                            "__reduce_ex__", "__copy__", "__deepcopy__"})
         if (PyUnicode_CompareWithASCIIString(name, own) == 0) return _PyType_Lookup(Py_TYPE(object), name) != nullptr;
     return false;
 }
@@ -26,7 +27,9 @@ PyObject* get_attribute(PyObject* object, PyObject* name) {
     return is_own(object, name) ? PyObject_GenericGetAttr(object, name) : PyObject_GetAttr(original_of(object), name);
 }
 
-int set_attribute(PyObject* object, PyObject* name, PyObject* value) { return PyObject_SetAttr(original_of(object), name, value); }
+int set_attribute(PyObject* object, PyObject* name, PyObject* value) {
+    return PyObject_SetAttr(original_of(object), name, value);
+}
 
 PyObject* represent(PyObject* object) { return PyObject_Repr(original_of(object)); }
 
@@ -34,15 +37,19 @@ Py_hash_t hash(PyObject* object) { return PyObject_Hash(original_of(object)); }
 
 PyObject* bare(PyObject* object) { return is_stand_in(object) ? original_of(object) : object; }
 
-PyObject* compare(PyObject* left, PyObject* right, int how) { return PyObject_RichCompare(bare(left), bare(right), how); }
+PyObject* compare(PyObject* left, PyObject* right, int how) {
+    return PyObject_RichCompare(bare(left), bare(right), how);
+}
 
 // What the name stands for that an object says to have: whether it is this one.
 bool is_found(PyObject* object, PyObject* name) {
     const Owned module_name(PyObject_GetAttrString(object, "__module__"));
     const Owned dot(PyUnicode_FromString("."));
     const Owned parts(dot ? PyUnicode_Split(name, dot.get(), -1) : nullptr);
-    Owned found(module_name && parts ? Py_XNewRef(PyDict_GetItemWithError(PyImport_GetModuleDict(), module_name.get())) : nullptr);
-    for (Py_ssize_t k = 0; found && k < PyList_GET_SIZE(parts.get()); ++k) found = Owned(PyObject_GetAttr(found.get(), PyList_GET_ITEM(parts.get(), k)));
+    Owned found(module_name && parts ? Py_XNewRef(PyDict_GetItemWithError(PyImport_GetModuleDict(), module_name.get()))
+                                     : nullptr);
+    for (Py_ssize_t k = 0; found && k < PyList_GET_SIZE(parts.get()); ++k)
+        found = Owned(PyObject_GetAttr(found.get(), PyList_GET_ITEM(parts.get(), k)));
     forget_error();
     return found.get() == object;
 }
@@ -51,8 +58,10 @@ bool is_found(PyObject* object, PyObject* name) {
 // property, it pickles the original.
 PyObject* reduce(PyObject* object, PyObject* protocol) {
     PyObject* original = original_of(object);
-    const Owned reduced(PyFunction_Check(original) ? PyObject_GetAttrString(original, "__qualname__") : PyObject_CallMethod(original, "__reduce_ex__", "O", protocol));
-    if (reduced && (!PyUnicode_Check(reduced.get()) || is_found(object, reduced.get()))) return Py_NewRef(reduced.get());
+    const Owned reduced(PyFunction_Check(original) ? PyObject_GetAttrString(original, "__qualname__")
+                                                   : PyObject_CallMethod(original, "__reduce_ex__", "O", protocol));
+    if (reduced && (!PyUnicode_Check(reduced.get()) || is_found(object, reduced.get())))
+        return Py_NewRef(reduced.get());
     forget_error();
     const Owned module(PyImport_ImportModule("operator"));
     const Owned item(module ? PyObject_GetAttrString(module.get(), "getitem") : nullptr);
@@ -138,7 +147,8 @@ PyType_Slot slots[] = {
 };
 
 PyType_Spec spec = {"mopsus._core.StandIn", sizeof(StandIn), 0,
-                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_IMMUTABLETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_IMMUTABLETYPE |
+                        Py_TPFLAGS_DISALLOW_INSTANTIATION,
                     slots};
 
 }  // namespace
@@ -180,7 +190,8 @@ void end_stand_in(PyObject* object) {
 
 bool prepare_stand_ins(PyObject* module) {
     stand_in_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
-    return stand_in_type != nullptr && PyModule_AddObjectRef(module, "StandIn", reinterpret_cast<PyObject*>(stand_in_type)) == 0 &&
+    return stand_in_type != nullptr &&
+           PyModule_AddObjectRef(module, "StandIn", reinterpret_cast<PyObject*>(stand_in_type)) == 0 &&
            PyModule_AddFunctions(module, functions) == 0;
 }
 

@@ -1,5 +1,6 @@
-// What stands for an object of the program, in the dictionary of a module or class, and is that object in all but identity:
-// attributes (read and written), equality, hash, `repr`, `isinstance`, copying and pickling are the original's.
+// What stands for an object of the program, in the dictionary of a module or class, and is that object in all but
+// identity: attributes (read and written), equality, hash, `repr`, `isinstance`, copying and pickling are the
+// original's.
 #pragma once
 
 #include <Python.h>

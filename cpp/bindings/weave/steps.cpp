@@ -27,7 +27,9 @@ struct Entry {
 };
 std::array<Entry, 16> recent{};
 
-Entry& recent_of(const PyTypeObject* type) { return recent[reinterpret_cast<std::uintptr_t>(type) / sizeof(void*) / 4 % recent.size()]; }
+Entry& recent_of(const PyTypeObject* type) {
+    return recent[reinterpret_cast<std::uintptr_t>(type) / sizeof(void*) / 4 % recent.size()];
+}
 
 Py_ssize_t mark_index = -1;  // of what code objects carry for us
 bool generators = false;     // is any code marked?
@@ -53,7 +55,8 @@ bool is_marked(PyObject* generator) {
     PyCodeObject* code = code_of(generator);
     void* mark = nullptr;
     // Most code carries nothing for anybody.
-    return code->co_extra != nullptr && get_mark(reinterpret_cast<PyObject*>(code), mark_index, &mark) == 0 && mark != nullptr;
+    return code->co_extra != nullptr && get_mark(reinterpret_cast<PyObject*>(code), mark_index, &mark) == 0 &&
+           mark != nullptr;
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 // What C code takes from iterators: `sum(it)`, `list(it)`, `zip(it, …)`.
 //
 // C code asks the type of an iterator for its slot `tp_iternext`, so a function of ours stands in the slots of those
-// types of which an iterator is to be heard of. Such an iterator was made in rewritten code, or was a value of an event;
-// it is known by its address until it dies. Generators that are made in rewritten code are known by their code, because nothing
-// tells when one is made. The slot of a type is its own again as soon as no such iterator is left.
+// types of which an iterator is to be heard of. Such an iterator was made in rewritten code, or was a value of an
+// event; it is known by its address until it dies. Generators that are made in rewritten code are known by their code,
+// because nothing tells when one is made. The slot of a type is its own again as soon as no such iterator is left.
 #pragma once
 
 #include <Python.h>

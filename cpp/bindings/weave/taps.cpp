@@ -24,7 +24,9 @@ Py_ssize_t number(const Owned& value) { return value ? PyLong_AsSsize_t(value.ge
 // What a class and static method stand for.
 bool stands_for(PyObject* found, PyObject* place) {
     if (found == place) return true;
-    if (found == nullptr || (!PyObject_TypeCheck(found, &PyStaticMethod_Type) && !PyObject_TypeCheck(found, &PyClassMethod_Type))) return false;
+    if (found == nullptr ||
+        (!PyObject_TypeCheck(found, &PyStaticMethod_Type) && !PyObject_TypeCheck(found, &PyClassMethod_Type)))
+        return false;
     const Owned inner = attribute(found, "__func__");
     if (!inner) PyErr_Clear();
     return inner.get() == place;
@@ -34,7 +36,8 @@ bool stands_for(PyObject* found, PyObject* place) {
 bool is_entry(const Occasion& at) {
     if (at.target == nullptr || at.name == nullptr) return true;
     if (stands_for(_PyType_Lookup(Py_TYPE(at.target), at.name), at.place)) return true;
-    return PyType_Check(at.target) && stands_for(_PyType_Lookup(reinterpret_cast<PyTypeObject*>(at.target), at.name), at.place);
+    return PyType_Check(at.target) &&
+           stands_for(_PyType_Lookup(reinterpret_cast<PyTypeObject*>(at.target), at.name), at.place);
 }
 
 PyObject* named_argument(const Occasion& at, PyObject* name) {
@@ -73,7 +76,8 @@ Owned current_thread() {
 // ---- serving ----
 
 bool Tap::applies(const Occasion& at) const {
-    if (target && (at.target == nullptr || !(exact ? is_exactly_of : is_instance_of)(target.get(), at.target))) return false;
+    if (target && (at.target == nullptr || !(exact ? is_exactly_of : is_instance_of)(target.get(), at.target)))
+        return false;
     return !entry || is_entry(at);
 }
 
@@ -98,8 +102,7 @@ bool Tap::find_out(const Occasion& at) const {
     const bool yes = applies(at);
     // A version of 0 is none; the next look-up gives the type one. Of classes, each may have an entry of its own.
     const bool lasting = !PyType_Check(at.target) && (!target || exact || is_settled(target.get(), at.target));
-    if (const unsigned version = type->tp_version_tag; version != 0 && lasting)
-        known_of(type) = {type, version, yes};
+    if (const unsigned version = type->tp_version_tag; version != 0 && lasting) known_of(type) = {type, version, yes};
     return yes;
 }
 
@@ -111,10 +114,12 @@ bool Tap::admitted(const Occasion& at) const {
     const Owned named(PyDict_New());
     if (!positional || !named) return forgiven();
     if (before != 0) PyTuple_SET_ITEM(positional.get(), 0, Py_NewRef(at.target));
-    for (Py_ssize_t k = 0; k < at.positional; ++k) PyTuple_SET_ITEM(positional.get(), before + k, Py_NewRef(at.arguments[k]));
+    for (Py_ssize_t k = 0; k < at.positional; ++k)
+        PyTuple_SET_ITEM(positional.get(), before + k, Py_NewRef(at.arguments[k]));
     const Py_ssize_t count = at.names != nullptr ? PyTuple_GET_SIZE(at.names) : 0;
     for (Py_ssize_t k = 0; k < count; ++k)
-        if (PyDict_SetItem(named.get(), PyTuple_GET_ITEM(at.names, k), at.arguments[at.positional + k]) < 0) PyErr_Clear();
+        if (PyDict_SetItem(named.get(), PyTuple_GET_ITEM(at.names, k), at.arguments[at.positional + k]) < 0)
+            PyErr_Clear();
     const Owned verdict(PyObject_CallFunctionObjArgs(admits.get(), positional.get(), named.get(), nullptr));
     return verdict && PyObject_IsTrue(verdict.get()) == 1;
 }
@@ -238,7 +243,8 @@ void complete(Tap::Source& source, const Owned& parameters) {
         Owned name = attribute(parameter, "name");
         Owned fallback = attribute(parameter, "default");
         const Owned nothing = attribute(parameter, "empty");
-        const Py_ssize_t kind = number(attribute(parameter, "kind"));  // 0, 1: by position; 1, 3: by name; else: the rest
+        const Py_ssize_t kind =
+            number(attribute(parameter, "kind"));  // 0, 1: by position; 1, 3: by name; else: the rest
         if (PyErr_Occurred() != nullptr) break;
         if (kind == 2 || kind == 4) continue;
         found = source.name ? PyUnicode_Compare(name.get(), source.name.get()) == 0 : k == source.index && kind != 3;
@@ -265,7 +271,8 @@ bool read_source(Tap::Source& source, PyObject* object) {
     source.name = optional_attribute(object, "name");
     if (PyErr_Occurred() != nullptr) return false;
     source.kind = static_cast<Tap::From>(kind);
-    if (kind < 0 || kind > static_cast<Py_ssize_t>(Tap::From::Task)) PyErr_SetString(PyExc_ValueError, "a source of an unknown kind");
+    if (kind < 0 || kind > static_cast<Py_ssize_t>(Tap::From::Task))
+        PyErr_SetString(PyExc_ValueError, "a source of an unknown kind");
     return PyErr_Occurred() == nullptr;
 }
 
@@ -289,11 +296,14 @@ bool read(Tap& tap, PyObject* object) {
     tap.emission = emission_of(tap.emit.get());
     const Py_ssize_t count = PySequence_Fast_GET_SIZE(sources.get());
     const Py_ssize_t typed = PySequence_Fast_GET_SIZE(types.get());
-    const EventDecl* event = tap.emission.monitor == nullptr ? nullptr : &tap.emission.monitor->core().program().events[tap.emission.event];
+    const EventDecl* event =
+        tap.emission.monitor == nullptr ? nullptr : &tap.emission.monitor->core().program().events[tap.emission.event];
     const Py_ssize_t arity = event == nullptr ? count : static_cast<Py_ssize_t>(event->values());
     tap.bare = event != nullptr && event->parameters.size() == 1 && event->fields.empty();
-    if (moment < 0 || moment > static_cast<Py_ssize_t>(Tap::Moment::Getting)) PyErr_SetString(PyExc_ValueError, "a tap of an unknown moment");
-    if (count != arity || count > static_cast<Py_ssize_t>(kMaxParameters)) PyErr_SetString(PyExc_ValueError, "a tap has as many sources as its event has values");
+    if (moment < 0 || moment > static_cast<Py_ssize_t>(Tap::Moment::Getting))
+        PyErr_SetString(PyExc_ValueError, "a tap of an unknown moment");
+    if (count != arity || count > static_cast<Py_ssize_t>(kMaxParameters))
+        PyErr_SetString(PyExc_ValueError, "a tap has as many sources as its event has values");
     if (typed > count) PyErr_SetString(PyExc_ValueError, "a tap has more types than sources");
     tap.sources.resize(static_cast<std::size_t>(count));
     for (Py_ssize_t k = 0; k < count && PyErr_Occurred() == nullptr; ++k) {
@@ -305,8 +315,8 @@ bool read(Tap& tap, PyObject* object) {
 }
 
 bool is_simple(const Tap& tap) {
-    return tap.bare && tap.sources[0].kind == Tap::From::Target && !tap.sources[0].types &&
-           !tap.admits && tap.at_most < 0 && tap.at_least == 0;
+    return tap.bare && tap.sources[0].kind == Tap::From::Target && !tap.sources[0].types && !tap.admits &&
+           tap.at_most < 0 && tap.at_least == 0;
 }
 
 }  // namespace
@@ -327,7 +337,8 @@ Taps* Taps::make(PyObject* objects, PyObject* original, bool has_target) {
         }
         // A type that the target has to have anyway is asked for once.
         Tap::Source* only = tap->sources.size() == 1 ? tap->sources.data() : nullptr;
-        if (only != nullptr && only->kind == Tap::From::Target && !tap->target && !tap->exact) tap->target = std::move(only->types);
+        if (only != nullptr && only->kind == Tap::From::Target && !tap->target && !tap->exact)
+            tap->target = std::move(only->types);
         tap->by_type = tap->target || tap->entry;
         if (tap->target) add_user(tap->target.get(), tap.get());
         tap->simple = is_simple(*tap);

@@ -70,7 +70,8 @@ struct Tap {
     Py_ssize_t at_most = -1, at_least = 0;
     bool by_type = false;  // the type of the target decides, among others
     bool bare = false;     // its event, of a monitor, has a single parameter and carries no data
-    bool simple = false;   // nothing but the target is told, to a monitor, and nothing but its type decides whether it is
+    bool simple =
+        false;  // nothing but the target is told, to a monitor, and nothing but its type decides whether it is
 
     // Send the event if the occasion is one for it. False with an exception set only if the program is to stop
     // (Ctrl-C, an order to exit): errors are reported.

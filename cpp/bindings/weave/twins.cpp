@@ -30,7 +30,8 @@ struct Twin;
 struct Source {
     ~Source() { Py_XDECREF(marshalled); }
     PyObject* marshalled = nullptr;  // null: it has been read
-    // Each piece of code in the module: its twin, if it was rewritten and still is there, and the numbers of its inner code.
+    // Each piece of code in the module: its twin, if it was rewritten and still is there, and the numbers of its inner
+    // code.
     struct Piece {
         Twin* twin = nullptr;
         std::vector<std::size_t> inner;
@@ -48,8 +49,8 @@ struct Twin {
 
 // What an original carries.
 struct Running {
-    PyObject* code;                // borrowed; null: it is gone
-    PyObject* parent = nullptr;    // if `code` can be made again: of this rewritten code, by replacing these attributes
+    PyObject* code;              // borrowed; null: it is gone
+    PyObject* parent = nullptr;  // if `code` can be made again: of this rewritten code, by replacing these attributes
     PyObject* keywords = nullptr;
 };
 
@@ -60,7 +61,8 @@ Py_ssize_t running_index = -1;
 void* carried(PyObject* code, Py_ssize_t index) {
     void* extra = nullptr;
     // Most code carries nothing for anybody.
-    if (reinterpret_cast<PyCodeObject*>(code)->co_extra == nullptr || PyInterpreterState_Get() != interpreter) return nullptr;
+    if (reinterpret_cast<PyCodeObject*>(code)->co_extra == nullptr || PyInterpreterState_Get() != interpreter)
+        return nullptr;
     if (get_extra(code, index, &extra) < 0) PyErr_Clear();
     return extra;
 }
@@ -172,8 +174,8 @@ bool adopt(Twin& twin, PyObject* original) {
     });
 }
 
-// Gives every original its twin. One of the two may end with code more, which is never reached: compilers do not take all
-// of it away.
+// Gives every original its twin. One of the two may end with code more, which is never reached: compilers do not take
+// all of it away.
 bool distribute(Source& source, std::size_t number, PyObject* code) {
     std::size_t next = 0;
     const bool done = each_inner(code, [&](Py_ssize_t, PyObject* inner) {
@@ -187,7 +189,8 @@ bool read(std::shared_ptr<Source> source) {
     // Reading can run finalizers, which may ask for the same.
     const Owned marshalled(Py_XNewRef(source->marshalled));
     if (!marshalled) return true;
-    const Owned code(PyMarshal_ReadObjectFromString(PyBytes_AS_STRING(marshalled.get()), PyBytes_GET_SIZE(marshalled.get())));
+    const Owned code(
+        PyMarshal_ReadObjectFromString(PyBytes_AS_STRING(marshalled.get()), PyBytes_GET_SIZE(marshalled.get())));
     if (!code) return false;
     if (!distribute(*source, 0, code.get())) return false;
     Py_CLEAR(source->marshalled);
@@ -198,7 +201,8 @@ bool read(std::shared_ptr<Source> source) {
 
 PyObject* bind(PyObject*, PyObject* args) {
     PyObject *code = nullptr, *sites = nullptr, *marshalled = nullptr;
-    if (!PyArg_ParseTuple(args, "O!O!O!", &PyCode_Type, &code, &PyTuple_Type, &sites, &PyBytes_Type, &marshalled)) return nullptr;
+    if (!PyArg_ParseTuple(args, "O!O!O!", &PyCode_Type, &code, &PyTuple_Type, &sites, &PyBytes_Type, &marshalled))
+        return nullptr;
     auto source = std::make_shared<Source>();
     source->marshalled = Py_NewRef(marshalled);
     Binder(sites, source).bind(code);
@@ -230,7 +234,8 @@ PyObject* alike(PyObject*, PyObject* args) {
 }
 
 PyMethodDef functions[] = {
-    {"bind", bind, METH_VARARGS, "Put sites where rewritten code has placeholders, and remember the marshalled original. Before it runs, once."},
+    {"bind", bind, METH_VARARGS,
+     "Put sites where rewritten code has placeholders, and remember the marshalled original. Before it runs, once."},
     {"alike", alike, METH_VARARGS, "Whether rewritten code and an original consist of the same functions and classes."},
     {nullptr, nullptr, 0, nullptr},
 };
@@ -240,7 +245,8 @@ bool is_harmless(PyObject* keywords) {
     PyObject *name = nullptr, *value = nullptr;
     for (Py_ssize_t at = 0; PyDict_Next(keywords, &at, &name, &value) != 0;) {
         bool harmless = false;
-        for (const char* each : {"co_flags", "co_name", "co_qualname", "co_filename", "co_firstlineno"}) harmless |= PyUnicode_CompareWithASCIIString(name, each) == 0;
+        for (const char* each : {"co_flags", "co_name", "co_qualname", "co_filename", "co_firstlineno"})
+            harmless |= PyUnicode_CompareWithASCIIString(name, each) == 0;
         if (!harmless) return false;
     }
     return true;

@@ -10,12 +10,12 @@ namespace mopsus::python {
 
 // What is given out for code: its original if it was rewritten, else itself. New reference; null with an exception.
 PyObject* original_of(PyObject* code);
-// What runs for code: the rewritten one if it is an original whose function still exists, else itself. New reference; null
-// with an exception.
+// What runs for code: the rewritten one if it is an original whose function still exists, else itself. New reference;
+// null with an exception.
 PyObject* running_of(PyObject* code);
 bool is_rewritten(PyObject* code);
-// Code with some attributes replaced (by `replace`, given `code` and keywords), as the program asks for it. What is made of
-// rewritten code, and differs in nothing that its instructions depend on, runs rewritten, too.
+// Code with some attributes replaced (by `replace`, given `code` and keywords), as the program asks for it. What is
+// made of rewritten code, and differs in nothing that its instructions depend on, runs rewritten, too.
 PyObject* replaced(PyObject* code, PyObject* keywords, PyObject* (*replace)(PyObject*, PyObject*));
 
 // Adds `bind` and `alike`.

@@ -1,8 +1,8 @@
 // The site of `await`, and what stands for something awaited whose end is told.
 //
-// `await x` is written as `site(site[x], await site())`: what is awaited is x itself, so that whoever looks at the coroutine
-// from outside, or throws into it, finds what was written; and its result is told. Only to tell of an exception that
-// comes out of it, something else has to stand there.
+// `await x` is written as `site(site[x], await site())`: what is awaited is x itself, so that whoever looks at the
+// coroutine from outside, or throws into it, finds what was written; and its result is told. Only to tell of an
+// exception that comes out of it, something else has to stand there.
 #include <Python.h>
 
 #include <vector>
@@ -20,8 +20,8 @@ struct Wait {
     PyObject* awaited;  // the target itself, or what its method gave
     PyObject* inner;    // once the interpreter has begun to wait
     Site* site;
-    Taps* Site::*taps;  // of the site: which are served
-    bool returning;     // is its result told, too?
+    Taps* Site::* taps;  // of the site: which are served
+    bool returning;      // is its result told, too?
 };
 
 PyTypeObject* wait_type = nullptr;
@@ -175,8 +175,8 @@ PyType_Slot wait_slots[] = {
     {0, nullptr},
 };
 
-PyType_Spec wait_spec = {"mopsus._core.Wait", sizeof(Wait), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                         wait_slots};
+PyType_Spec wait_spec = {"mopsus._core.Wait", sizeof(Wait), 0,
+                         Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, wait_slots};
 
 bool awaitable(PyObject* object) {
     const PyAsyncMethods* methods = Py_TYPE(object)->tp_as_async;
@@ -184,7 +184,7 @@ bool awaitable(PyObject* object) {
 }
 
 // Takes the awaitable.
-PyObject* make_wait(PyObject* given, PyObject* target, Site* site, Taps* Site::*which, bool returning) {
+PyObject* make_wait(PyObject* given, PyObject* target, Site* site, Taps* Site::* which, bool returning) {
     const Owned held(given);
     auto* self = PyObject_GC_New(Wait, wait_type);
     if (self == nullptr) return nullptr;
@@ -199,7 +199,9 @@ PyObject* make_wait(PyObject* given, PyObject* target, Site* site, Taps* Site::*
 }
 
 // Of generators that serve as coroutines, and of what cannot be awaited, the interpreter takes care.
-bool told_of(const Site* site, PyObject* target) { return site->first != nullptr && !Unobserved::now() && awaitable(target); }
+bool told_of(const Site* site, PyObject* target) {
+    return site->first != nullptr && !Unobserved::now() && awaitable(target);
+}
 
 thread_local std::vector<PyObject*> begun;  // what `site[x]` has left for `site()`; owned
 
@@ -241,9 +243,10 @@ bool serve_first(const Taps& taps, const Occasion& occasion) {
     return true;
 }
 
-PyObject* waiting_for(PyObject* given, PyObject* target, Site* site, Taps* Site::*which) {
+PyObject* waiting_for(PyObject* given, PyObject* target, Site* site, Taps* Site::* which) {
     const Taps* taps = site->*which;
-    const bool told = given != nullptr && taps != nullptr && !(taps->returning.empty() && taps->raising.empty()) && !Unobserved::now();
+    const bool told = given != nullptr && taps != nullptr && !(taps->returning.empty() && taps->raising.empty()) &&
+                      !Unobserved::now();
     return told && awaitable(given) ? make_wait(given, target, site, which, true) : given;
 }
 

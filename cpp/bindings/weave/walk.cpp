@@ -95,7 +95,8 @@ PyObject* shaped(Walk* self, PyObject* value) {
 const Tap* quick_of(const Taps& taps, PyObject* iterator) {
     const auto concerned = [&](const Tap* tap) { return tap->concerns(iterator); };
     const auto only = std::find_if(taps.before.begin(), taps.before.end(), concerned);
-    if (only == taps.before.end() || !(*only)->simple || std::any_of(only + 1, taps.before.end(), concerned)) return nullptr;
+    if (only == taps.before.end() || !(*only)->simple || std::any_of(only + 1, taps.before.end(), concerned))
+        return nullptr;
     const bool alone = std::none_of(taps.around.begin(), taps.around.end(), concerned) &&
                        std::none_of(taps.returning.begin(), taps.returning.end(), concerned);
     return alone ? *only : nullptr;
@@ -148,7 +149,8 @@ PyObject* told_after(Walk* self, PyObject* result) {
     return serve_returning(*taps, on(self->iterator), result);
 }
 
-// An event of a loop that has an instance pending, which may have been made meanwhile; false if it must be told as usual.
+// An event of a loop that has an instance pending, which may have been made meanwhile; false if it must be told as
+// usual.
 bool step_alone(Walk* self, EventId event) {
     if (self->taps != self->site->taps || Unobserved::now()) return false;
     if (self->unbegun) return begin(self, event);
@@ -168,7 +170,8 @@ bool step_alone(Walk* self, EventId event) {
     }
     if (!self->has_end || Unobserved::now()) return nullptr;
     // The interpreter drops it at once, and what it has, too.
-    if (self->holders == 1 && Py_REFCNT(self) == 1 && Py_REFCNT(self->iterator) == 1 && self->taps == self->site->taps && pending.monitor != nullptr &&
+    if (self->holders == 1 && Py_REFCNT(self) == 1 && Py_REFCNT(self->iterator) == 1 &&
+        self->taps == self->site->taps && pending.monitor != nullptr &&
         pending.monitor->step_last(pending, self->end)) {
         self->alone = false;
         return nullptr;
@@ -219,7 +222,8 @@ PyObject* walk_next(PyObject* object) {
     if (!told_at_once(self)) return told_step(self);
     if (Py_TYPE(self->iterator) == list_iterator && self->shape == nullptr) {
         auto* at = reinterpret_cast<ListIterator*>(self->iterator);
-        if (at->list != nullptr && at->index < PyList_GET_SIZE(at->list)) return Py_NewRef(PyList_GET_ITEM(at->list, at->index++));
+        if (at->list != nullptr && at->index < PyList_GET_SIZE(at->list))
+            return Py_NewRef(PyList_GET_ITEM(at->list, at->index++));
     }
     return quick_step(self);
 }
@@ -301,8 +305,8 @@ PyType_Slot walk_slots[] = {
     {0, nullptr},
 };
 
-PyType_Spec walk_spec = {"mopsus._core.Walk", sizeof(Walk), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                         walk_slots};
+PyType_Spec walk_spec = {"mopsus._core.Walk", sizeof(Walk), 0,
+                         Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, walk_slots};
 
 }  // namespace
 
@@ -311,7 +315,8 @@ bool prepare_iteration() {
     const Owned iterator(list ? PyObject_GetIter(list.get()) : nullptr);
     if (!iterator) return false;
     const auto* at = reinterpret_cast<ListIterator*>(iterator.get());
-    if (Py_TYPE(iterator.get())->tp_basicsize == sizeof(ListIterator) && at->index == 0 && at->list == reinterpret_cast<PyListObject*>(list.get()))
+    if (Py_TYPE(iterator.get())->tp_basicsize == sizeof(ListIterator) && at->index == 0 &&
+        at->list == reinterpret_cast<PyListObject*>(list.get()))
         list_iterator = Py_TYPE(iterator.get());
     walk_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&walk_spec));
     return walk_type != nullptr;

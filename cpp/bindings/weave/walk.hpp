@@ -5,7 +5,8 @@
 
 namespace mopsus::python {
 
-// Stands for an iterable or iterator where it is iterated: the program sees the iterator's attributes, the loop its values.
+// Stands for an iterable or iterator where it is iterated: the program sees the iterator's attributes, the loop its
+// values.
 struct Walk {
     PyObject_HEAD
     PyObject* iterator;  // null until it is asked for
@@ -26,9 +27,9 @@ struct Walk {
     unsigned age;  // of the monitor
     Emission emission;
     // ---- a loop whose iterator nobody else has; see pending.hpp ----
-    bool alone;          // as far as is known
-    bool unbegun;        // its first event will create what is pending
-    bool after;          // a step is told when it has succeeded, not before
+    bool alone;    // as far as is known
+    bool unbegun;  // its first event will create what is pending
+    bool after;    // a step is told when it has succeeded, not before
     bool has_end;
     EventId end;
     Py_ssize_t holders;  // of the walk itself, while the loop runs; 0: it has not begun
@@ -48,6 +49,5 @@ bool begin(Walk* walk, EventId event);
 
 // The end of the part of a shape that begins here.
 const char* beyond(const char* shape);
-
 
 }  // namespace mopsus::python

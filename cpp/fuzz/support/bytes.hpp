@@ -18,7 +18,9 @@ public:
         --size_;
         return *data_++;
     }
-    std::size_t below(std::size_t limit) { return limit == 0 ? 0 : (limit > 256 ? (byte() << 8U | byte()) : byte()) % limit; }
+    std::size_t below(std::size_t limit) {
+        return limit == 0 ? 0 : (limit > 256 ? (byte() << 8U | byte()) : byte()) % limit;
+    }
     bool flag() { return (byte() & 1U) != 0; }
     std::uint64_t word(unsigned bytes = 8) {
         std::uint64_t value = 0;

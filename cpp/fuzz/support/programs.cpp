@@ -30,9 +30,11 @@ std::vector<Mask> any_alive(Bytes& bytes) {
 std::shared_ptr<Machine> table(Bytes& bytes) {
     auto machine = std::make_shared<TableMachine>();
     machine->states = static_cast<std::uint32_t>(2 + bytes.below(4));
-    for (std::uint32_t k = 0; k < machine->states * kEvents; ++k) machine->next.push_back(static_cast<std::uint32_t>(bytes.below(machine->states)));
+    for (std::uint32_t k = 0; k < machine->states * kEvents; ++k)
+        machine->next.push_back(static_cast<std::uint32_t>(bytes.below(machine->states)));
     for (std::uint32_t k = 0; k < machine->states; ++k) {
-        machine->categories.push_back(bytes.byte() % 3 == 0 ? std::vector<std::uint16_t>{0} : std::vector<std::uint16_t>{});
+        machine->categories.push_back(bytes.byte() % 3 == 0 ? std::vector<std::uint16_t>{0}
+                                                            : std::vector<std::uint16_t>{});
         machine->final.emplace_back();
         machine->alive.push_back(any_alive(bytes));
     }
@@ -60,8 +62,8 @@ std::shared_ptr<Machine> stack(Bytes& bytes) {
     } else {
         machine->states = 10;
         machine->productions = {{0, 1}, {0, 3}, {0, 2}};
-        actions = {{2}, {}, {}, {}, {}, {kAccept}, {4}, {5}, {}, {}, {6}, {}, {4}, {7}, {},
-                   {}, {}, {~2}, {}, {}, {~1}, {}, {~2}, {}, {}, {9}, {}, {}, {~1}, {}};
+        actions = {{2}, {}, {},   {}, {}, {kAccept}, {4}, {5},  {}, {}, {6}, {}, {4}, {7},  {},
+                   {},  {}, {~2}, {}, {}, {~1},      {},  {~2}, {}, {}, {9}, {}, {},  {~1}, {}};
         machine->gotos = {1, -1, 3, -1, 8, -1, -1, -1, -1, -1};
         machine->lazy = bytes.byte() % 4 == 0;
         machine->guaranteed = bytes.flag();
@@ -70,14 +72,16 @@ std::shared_ptr<Machine> stack(Bytes& bytes) {
     for (std::size_t state = 0; state < machine->states; ++state)
         for (std::size_t letter = 0; letter <= kEvents; ++letter) {
             const bool end = letter == kEvents;
-            machine->actions.push_back(end || letter + 1 < letters ? actions[state * letters + (end ? letters - 1 : letter)] : std::vector<std::int32_t>{});
+            machine->actions.push_back(end || letter + 1 < letters
+                                           ? actions[state * letters + (end ? letters - 1 : letter)]
+                                           : std::vector<std::int32_t>{});
         }
     machine->alive.assign(machine->states, kAlive);
     return machine;
 }
 
-// Rules over the events and one more symbol, with the automaton that finds their left sides: a state is the longest end of
-// what was read that begins some left side.
+// Rules over the events and one more symbol, with the automaton that finds their left sides: a state is the longest end
+// of what was read that begins some left side.
 std::shared_ptr<Machine> rewriting(Bytes& bytes) {
     using Text = std::vector<std::uint16_t>;
     constexpr std::uint16_t kStart = kEvents + 1;
@@ -113,8 +117,10 @@ std::shared_ptr<Machine> rewriting(Bytes& bytes) {
             const Text part(rule.left.begin(), rule.left.begin() + static_cast<std::ptrdiff_t>(length));
             if (number(part) == states.size()) states.push_back(part);
         }
-        const auto anchors = static_cast<std::uint32_t>((rule.left.front() == kStart ? 1 : 0) + (rule.left.back() == kEnd ? 1 : 0));
-        machine->rules.push_back({static_cast<std::uint32_t>(rule.left.size()) - anchors, rule.right, rule.ending, rule.left.back() == kEnd});
+        const auto anchors =
+            static_cast<std::uint32_t>((rule.left.front() == kStart ? 1 : 0) + (rule.left.back() == kEnd ? 1 : 0));
+        machine->rules.push_back({static_cast<std::uint32_t>(rule.left.size()) - anchors, rule.right, rule.ending,
+                                  rule.left.back() == kEnd});
     }
     for (const Text& state : states) {
         for (std::uint16_t symbol = 0; symbol < machine->symbols; ++symbol) {
@@ -139,11 +145,13 @@ std::shared_ptr<Machine> caret(Bytes& bytes) {
     using Role = CaretMachine::Role;
     auto machine = std::make_shared<CaretMachine>();
     machine->roles = {Role::Call, Role::Begin, Role::End, Role::Return};
-    machine->steps = {{Op::Event, Memory::None, false, false, false, 1, 0}, {Op::Event, Memory::None, false, false, false, 2, 0}};
+    machine->steps = {{Op::Event, Memory::None, false, false, false, 1, 0},
+                      {Op::Event, Memory::None, false, false, false, 2, 0}};
     for (std::size_t more = 1 + bytes.below(40); more > 0; --more) {
         CaretMachine::Step step;
         step.op = static_cast<Op>(2 + bytes.below(8));
-        if (step.op >= Op::Previous) step.memory = static_cast<Memory>(1 + bytes.below(step.op == Op::Previous ? 2 : 3));
+        if (step.op >= Op::Previous)
+            step.memory = static_cast<Memory>(1 + bytes.below(step.op == Op::Previous ? 2 : 3));
         if (step.op == Op::At) step.memory = Memory::Stack;
         const std::uint8_t flags = bytes.byte();
         step.initial = step.memory != Memory::None && (flags & 1U) != 0;
@@ -178,12 +186,14 @@ std::shared_ptr<Machine> timed(Bytes& bytes) {
         const bool temporal = op.kind == Kind::Since || op.kind == Kind::Until;
         const std::size_t operands = unary ? 1 : temporal ? 1 + bytes.below(2) : 2 + bytes.below(2);
         for (std::size_t k = 0; k < operands; ++k)
-            op.operands.push_back(static_cast<std::uint32_t>(values - 1 - bytes.below(std::min<std::size_t>(values, 4))));
+            op.operands.push_back(
+                static_cast<std::uint32_t>(values - 1 - bytes.below(std::min<std::size_t>(values, 4))));
         const std::uint64_t low = bytes.below(4);
         const std::uint64_t high = bytes.byte() % 4 == 0 ? TimedMachine::kForever : low + bytes.below(4);
         const bool open = high == TimedMachine::kForever;
-        op.bounds = {TimedMachine::Bounds{low, high, open ? high : high - low},
-                     TimedMachine::Bounds{low * kSecond, open ? high : high * kSecond, open ? high : (high - low) * kSecond}};
+        op.bounds = {
+            TimedMachine::Bounds{low, high, open ? high : high - low},
+            TimedMachine::Bounds{low * kSecond, open ? high : high * kSecond, open ? high : (high - low) * kSecond}};
         machine->operators.push_back(std::move(op));
     }
     machine->formula = static_cast<std::uint32_t>(machine->letters.size() + machine->operators.size() - 1);
@@ -192,7 +202,8 @@ std::shared_ptr<Machine> timed(Bytes& bytes) {
     return machine;
 }
 
-// max X.([e0 A] (([e1 B when B =/= A] ff, [e1 B when B =:= A] X) and [e2 {A, B}] <e3 _> X) and [e0 _] X), with `and` or `or`.
+// max X.([e0 A] (([e1 B when B =/= A] ff, [e1 B when B =:= A] X) and [e2 {A, B}] <e3 _> X) and [e0 _] X), with `and` or
+// `or`.
 std::shared_ptr<Machine> symbolic(Bytes& bytes) {
     using Machine = SymbolicMachine;
     using Node = Machine::Node;
@@ -220,7 +231,8 @@ std::shared_ptr<Machine> symbolic(Bytes& bytes) {
         machine->expressions.push_back(std::move(made));
         return static_cast<Number>(machine->expressions.size() - 1);
     };
-    const auto modality = [&](bool necessity, std::int32_t letter, Number fits, Machine::Guard guard, Number then, std::vector<Number> live) {
+    const auto modality = [&](bool necessity, std::int32_t letter, Number fits, Machine::Guard guard, Number then,
+                              std::vector<Number> live) {
         return node({Node::Kind::Modality, necessity, false, letter, {fits}, std::move(guard), then, std::move(live)});
     };
     const auto compared = [&](Machine::Operator op, Number slot) {
@@ -231,10 +243,13 @@ std::shared_ptr<Machine> symbolic(Bytes& bytes) {
     const Number x = node({Node::Kind::Recursion, true, false, -1, {}, {}, 0, {}});
     const Number again = node({Node::Kind::Recursion, false, false, -1, {}, {}, x, {}});
     const Number ff = node({Node::Kind::Truth, false, false, -1, {}, {}, 0, {}});
-    const Number wrong = modality(true, 1, pattern(Pattern::Kind::Bind, 1), {{compared(Machine::Operator::NotExactly, 1)}}, ff, {0});
-    const Number right = modality(true, 1, pattern(Pattern::Kind::Bind, 2), {{compared(Machine::Operator::Exactly, 2)}}, again, {0});
+    const Number wrong =
+        modality(true, 1, pattern(Pattern::Kind::Bind, 1), {{compared(Machine::Operator::NotExactly, 1)}}, ff, {0});
+    const Number right =
+        modality(true, 1, pattern(Pattern::Kind::Bind, 2), {{compared(Machine::Operator::Exactly, 2)}}, again, {0});
     const Number waits = modality(false, 3, pattern(Pattern::Kind::Any), {}, again, {});
-    const Number parts = pattern(Pattern::Kind::Tuple, 0, {pattern(Pattern::Kind::Same, 0), pattern(Pattern::Kind::Bind, 3)});
+    const Number parts =
+        pattern(Pattern::Kind::Tuple, 0, {pattern(Pattern::Kind::Same, 0), pattern(Pattern::Kind::Bind, 3)});
     const Number pair = modality(true, 2, parts, {}, waits, {0});
     const Number later = node({Node::Kind::Join, conjunction, false, -1, {wrong, right, pair}, {}, 0, {}});
     const Number ask = modality(true, 0, pattern(Pattern::Kind::Bind, 0), {}, later, {});
@@ -249,11 +264,15 @@ std::shared_ptr<Machine> guarded(Bytes& bytes) {
     auto machine = std::make_shared<Machine>();
     machine->variables = bytes.flag();
     machine->states.resize(2 + bytes.below(3));
-    const auto code = [&] { return bytes.byte() % 3 == 0 ? static_cast<std::uint32_t>(bytes.below(4)) : Machine::kNoCode; };
+    const auto code = [&] {
+        return bytes.byte() % 3 == 0 ? static_cast<std::uint32_t>(bytes.below(4)) : Machine::kNoCode;
+    };
     const auto end = [&]() -> std::optional<Machine::End> {
         const std::uint8_t kind = bytes.byte();
         if (kind % 4 == 0) return std::nullopt;
-        return Machine::End{Machine::kNoCode, code(), kind % 4 == 1 ? Machine::kStay : static_cast<Machine::State>(bytes.below(machine->states.size()))};
+        return Machine::End{
+            Machine::kNoCode, code(),
+            kind % 4 == 1 ? Machine::kStay : static_cast<Machine::State>(bytes.below(machine->states.size()))};
     };
     for (Machine::Place& place : machine->states) {
         for (std::size_t more = bytes.below(6); more > 0; --more)

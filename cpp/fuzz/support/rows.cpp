@@ -38,23 +38,29 @@ Field field_of(std::uint8_t kind, std::string name) {
     return {std::move(name), type, (kind & 0x40U) != 0 && type >= CellType::Text, (kind & 0x20U) != 0};
 }
 
-std::size_t next_line(std::string_view text, std::size_t at) { return std::min(text.find('\n', at), text.size() - 1) + 1; }
+std::size_t next_line(std::string_view text, std::size_t at) {
+    return std::min(text.find('\n', at), text.size() - 1) + 1;
+}
 
 void look(const RowsRead& found) {
     EXPECT(found.columns->rows <= found.count);
-    EXPECT((found.columns->rows == found.count) || found.columns->rows == 0 || found.columns->number(found.columns->rows - 1) <= found.count);
+    EXPECT((found.columns->rows == found.count) || found.columns->rows == 0 ||
+           found.columns->number(found.columns->rows - 1) <= found.count);
     ArrowSchema schema;
     ArrowArray array;
     OwnedColumns::lend(found.columns, &schema, &array);
     look_at(*found.columns, schema, array);
     std::vector<Field> fields;
-    for (const OwnedColumns::Column& column : found.columns->columns) fields.push_back({column.name, column.type, column.dictionary, false});
-    const RowsRead again = read_arrow(schema, array, fields, [](std::size_t, std::int64_t, std::vector<Cell>&, std::size_t&) { return false; });
+    for (const OwnedColumns::Column& column : found.columns->columns)
+        fields.push_back({column.name, column.type, column.dictionary, false});
+    const RowsRead again = read_arrow(
+        schema, array, fields, [](std::size_t, std::int64_t, std::vector<Cell>&, std::size_t&) { return false; });
     EXPECT(again.count == found.columns->rows && again.columns->rows == again.count);
     for (std::size_t k = 0; k < fields.size(); ++k) {
         const OwnedColumns::Column& one = found.columns->columns[k];
         const OwnedColumns::Column& other = again.columns->columns[k];
-        EXPECT(one.words == other.words && one.bits == other.bits && one.offsets == other.offsets && one.text == other.text && one.codes == other.codes);
+        EXPECT(one.words == other.words && one.bits == other.bits && one.offsets == other.offsets &&
+               one.text == other.text && one.codes == other.codes);
     }
     array.release(&array);
     schema.release(&schema);

@@ -1,5 +1,5 @@
-// A target of the fuzzer: a function of bytes, which ends the process if anything is wrong. Built with libFuzzer each is a
-// program; built without, all of them are in a list, so that the tests can go through what was found before.
+// A target of the fuzzer: a function of bytes, which ends the process if anything is wrong. Built with libFuzzer each
+// is a program; built without, all of them are in a list, so that the tests can go through what was found before.
 #pragma once
 
 #include <cstddef>
@@ -37,14 +37,14 @@ struct Register {
 // The name is that of the file and of the folder of its corpus.
 #ifdef MOPSUS_FUZZER
 #define FUZZ_TARGET(name)                                                               \
-    static void name(const std::uint8_t* data, std::size_t size);                      \
+    static void name(const std::uint8_t* data, std::size_t size);                       \
     extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) { \
         name(data, size);                                                               \
         return 0;                                                                       \
     }                                                                                   \
     static void name(const std::uint8_t* data, std::size_t size)
 #else
-#define FUZZ_TARGET(name)                                          \
+#define FUZZ_TARGET(name)                                         \
     static void name(const std::uint8_t* data, std::size_t size); \
     static const mopsus::fuzz::Register registered{#name, name};  \
     static void name(const std::uint8_t* data, std::size_t size)

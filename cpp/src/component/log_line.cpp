@@ -72,9 +72,7 @@ private:
         if (!pid(event.subject) || !take(',')) return false;
         switch (event.kind) {
             case Happening::Fork:
-            case Happening::Init:
-                skip();
-                return pid(event.other) && take(',') && function(event) && take(')');
+            case Happening::Init: skip(); return pid(event.other) && take(',') && function(event) && take(')');
             case Happening::Send:
                 skip();
                 if (!pid(event.other) || !take(',')) return false;
@@ -86,8 +84,11 @@ private:
     }
 
     bool function(LogEvent& event) {
-        if (!take('{') || !value(event.module) || !take(',') || !value(event.function) || !take(',') || !value(event.arguments)) return false;
-        return event.module.type() == TermType::Atom && event.function.type() == TermType::Atom && event.arguments.type() == TermType::List && take('}');
+        if (!take('{') || !value(event.module) || !take(',') || !value(event.function) || !take(',') ||
+            !value(event.arguments))
+            return false;
+        return event.module.type() == TermType::Atom && event.function.type() == TermType::Atom &&
+               event.arguments.type() == TermType::List && take('}');
     }
 
     bool rest(LogEvent& event) {
@@ -96,13 +97,15 @@ private:
         if (at_ == end_ || *at_ == '%') return true;
         if (!word("delayed") || !word("by")) return false;
         const char* start = at_;
-        while (at_ < end_ && is_digit(*at_)) event.delay_ms = event.delay_ms * 10 + static_cast<std::uint64_t>(*at_++ - '0');
+        while (at_ < end_ && is_digit(*at_))
+            event.delay_ms = event.delay_ms * 10 + static_cast<std::uint64_t>(*at_++ - '0');
         if (at_ == start || at_ - start > 18 || (at_ < end_ && is_name(*at_))) return false;
         skip();
         return at_ == end_ || *at_ == '%';
     }
     bool word(std::string_view text) {
-        if (static_cast<std::size_t>(end_ - at_) <= text.size() || std::string_view(at_, text.size()) != text) return false;
+        if (static_cast<std::size_t>(end_ - at_) <= text.size() || std::string_view(at_, text.size()) != text)
+            return false;
         at_ += text.size();
         if (*at_ != ' ' && *at_ != '\t') return false;
         skip();
@@ -129,7 +132,8 @@ private:
         ++at_;
         if (!part(incarnation) || !at('>')) return false;
         ++at_;
-        term = Term::fits_pid(node, serial, incarnation) ? Term::pid(node, serial, incarnation) : arena_.pid(since(start));
+        term =
+            Term::fits_pid(node, serial, incarnation) ? Term::pid(node, serial, incarnation) : arena_.pid(since(start));
         return true;
     }
 
@@ -225,7 +229,8 @@ private:
             return true;
         }
         constexpr std::string_view kNone = "none";
-        if (static_cast<std::size_t>(end_ - at_) <= kNone.size() || std::string_view(at_, kNone.size()) != kNone) return false;
+        if (static_cast<std::size_t>(end_ - at_) <= kNone.size() || std::string_view(at_, kNone.size()) != kNone)
+            return false;
         at_ += kNone.size();
         if (is_name(*at_)) return false;
         term = Term::none();
@@ -234,7 +239,8 @@ private:
     bool reference(Term& term) {
         constexpr std::string_view kStart = "#Ref<";
         const char* start = at_;
-        if (static_cast<std::size_t>(end_ - at_) <= kStart.size() || std::string_view(at_, kStart.size()) != kStart) return false;
+        if (static_cast<std::size_t>(end_ - at_) <= kStart.size() || std::string_view(at_, kStart.size()) != kStart)
+            return false;
         at_ += kStart.size();
         for (int k = 0; k < 4; ++k) {
             if (k > 0) {

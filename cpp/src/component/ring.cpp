@@ -48,10 +48,12 @@ std::uint32_t checksum(Bytes bytes) {
 }
 
 bool write_all(int file, Bytes first, Bytes second, std::uint64_t at) {
-    std::array<iovec, 2> parts{{{const_cast<std::byte*>(first.data()), first.size()}, {const_cast<std::byte*>(second.data()), second.size()}}};
+    std::array<iovec, 2> parts{
+        {{const_cast<std::byte*>(first.data()), first.size()}, {const_cast<std::byte*>(second.data()), second.size()}}};
     std::size_t part = 0;
     while (part < parts.size()) {
-        const ssize_t written = ::pwritev(file, &parts[part], static_cast<int>(parts.size() - part), static_cast<off_t>(at));
+        const ssize_t written =
+            ::pwritev(file, &parts[part], static_cast<int>(parts.size() - part), static_cast<off_t>(at));
         if (written < 0 && errno == EINTR) continue;
         if (written <= 0) return false;
         at += static_cast<std::uint64_t>(written);
@@ -141,10 +143,12 @@ void Board::ring() const {
     if (asleep.load(std::memory_order_relaxed) != 0 && asleep.exchange(0) != 0) wake(asleep);
 }
 
-void Board::wait(std::span<RingReader* const> rings, std::uint32_t enlisted, std::uint32_t generation, std::chrono::microseconds limit) {
+void Board::wait(std::span<RingReader* const> rings, std::uint32_t enlisted, std::uint32_t generation,
+                 std::chrono::microseconds limit) {
     using Clock = std::chrono::steady_clock;
     const auto something = [&] {
-        if (page().enlisted.load(std::memory_order_acquire) != enlisted || this->generation() != generation) return true;
+        if (page().enlisted.load(std::memory_order_acquire) != enlisted || this->generation() != generation)
+            return true;
         return std::any_of(rings.begin(), rings.end(), [](const RingReader* ring) { return ring->pending(); });
     };
     const Clock::time_point end = Clock::now() + limit;
@@ -199,7 +203,9 @@ RingWriter::~RingWriter() {
 }
 
 bool RingWriter::fits(std::uint64_t size) const {
-    return page_.head.load(std::memory_order_relaxed) + sizeof(Header) + size - page_.tail.load(std::memory_order_acquire) <= capacity_;
+    return page_.head.load(std::memory_order_relaxed) + sizeof(Header) + size -
+               page_.tail.load(std::memory_order_acquire) <=
+           capacity_;
 }
 
 void RingWriter::copy_in(std::uint64_t at, Bytes bytes) {
@@ -214,7 +220,8 @@ void RingWriter::copy_in(std::uint64_t at, Bytes bytes) {
 RingWriter::Put RingWriter::put(Bytes frame) {
     if (frame.size() + sizeof(Header) > capacity_) return Put::TooLarge;
     // Once something was spilled, everything must be until it has been read: order is order.
-    if (!spill_path_.empty() && page_.spilled.load(std::memory_order_relaxed) != page_.despilled.load(std::memory_order_acquire))
+    if (!spill_path_.empty() &&
+        page_.spilled.load(std::memory_order_relaxed) != page_.despilled.load(std::memory_order_acquire))
         return spill(frame);
     if (!fits(frame.size())) return spill_path_.empty() ? Put::Full : spill(frame);
     const Header header{static_cast<std::uint32_t>(frame.size()), checksum(frame)};
@@ -260,7 +267,8 @@ RingReader::RingReader(const std::string& path, const std::string& spill)
       tail_(page_.tail.load()),
       spill_read_(page_.despilled.load()),
       spill_path_(spill) {
-    if (page_.magic != kRingMagic || capacity_ < kSmallest || capacity_ != file_.size() - kPage) throw SharedError(path + ": this is no ring");
+    if (page_.magic != kRingMagic || capacity_ < kSmallest || capacity_ != file_.size() - kPage)
+        throw SharedError(path + ": this is no ring");
 }
 
 RingReader::~RingReader() {
@@ -268,7 +276,8 @@ RingReader::~RingReader() {
 }
 
 bool RingReader::pending() const {
-    return page_.head.load(std::memory_order_acquire) != tail_ || page_.spilled.load(std::memory_order_acquire) != spill_read_;
+    return page_.head.load(std::memory_order_acquire) != tail_ ||
+           page_.spilled.load(std::memory_order_acquire) != spill_read_;
 }
 
 std::optional<Bytes> RingReader::next() {
@@ -285,7 +294,8 @@ std::optional<Bytes> RingReader::next_in_ring() {
         const std::uint64_t there = head - tail_;
         if (there == 0) return std::nullopt;
         Header header{};
-        if (there >= sizeof header && there <= capacity_) copy_out(tail_, reinterpret_cast<std::byte*>(&header), sizeof header);
+        if (there >= sizeof header && there <= capacity_)
+            copy_out(tail_, reinterpret_cast<std::byte*>(&header), sizeof header);
         if (there < sizeof header || there > capacity_ || header.length > there - sizeof header) {
             // Nobody can say where the next frame begins.
             ++damaged_;
@@ -305,7 +315,8 @@ std::optional<Bytes> RingReader::next_spilled() {
         const std::uint64_t place = spill_read_ - page_.spill_base.load(std::memory_order_acquire);
         const std::uint64_t there = spill_limit_ - spill_read_;
         Header header{};
-        if (spill_ < 0 || there < sizeof header || !read_all(spill_, reinterpret_cast<std::byte*>(&header), sizeof header, place) ||
+        if (spill_ < 0 || there < sizeof header ||
+            !read_all(spill_, reinterpret_cast<std::byte*>(&header), sizeof header, place) ||
             header.length > std::min(there, capacity_) - sizeof header) {
             ++damaged_;
             spill_read_ = spill_limit_;

@@ -19,7 +19,7 @@ namespace {
 [[noreturn]] void fail(const std::string& what) { throw SharedError(what + ": " + std::strerror(errno)); }
 
 struct flock whole_file(short type) {
-    struct flock lock {};
+    struct flock lock{};
     lock.l_type = type;
     lock.l_whence = SEEK_SET;
     return lock;
@@ -52,7 +52,7 @@ SharedFile SharedFile::create(const std::string& path, std::size_t size) {
 SharedFile SharedFile::open(const std::string& path, std::size_t least) {
     const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
     if (file < 0) fail(path);
-    struct stat about {};
+    struct stat about{};
     if (::fstat(file, &about) != 0 || static_cast<std::size_t>(about.st_size) < least) {
         ::close(file);
         throw SharedError(path + ": the file is too short");
@@ -94,6 +94,8 @@ void wait_on(SharedWord& word, std::uint32_t value, std::chrono::microseconds li
     ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAIT, value, &time, nullptr, 0);
 }
 
-void wake(SharedWord& word) { ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0); }
+void wake(SharedWord& word) {
+    ::syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
 
 }  // namespace mopsus

@@ -32,7 +32,8 @@ struct AllAtOnce::Scratch {
     }
     std::uint8_t fate_of(State state) const {
         const Word* words = sure.data();
-        return static_cast<std::uint8_t>((bit(words, state) ? kTrue : 0) | (bit(words + sure.size() / 2, state) ? kFalse : 0));
+        return static_cast<std::uint8_t>((bit(words, state) ? kTrue : 0) |
+                                         (bit(words + sure.size() / 2, state) ? kFalse : 0));
     }
 };
 
@@ -62,7 +63,8 @@ void AllAtOnce::learn(Interval interval, Known news) {
     if (interval.first > interval.last) return;
     extend(interval.last);
     if (!stretches_.learn(interval, news))
-        throw Error("an input was told both true and false between " + std::to_string(interval.first) + " and " + std::to_string(interval.last));
+        throw Error("an input was told both true and false between " + std::to_string(interval.first) + " and " +
+                    std::to_string(interval.last));
 }
 
 void AllAtOnce::learn_quiet(Time time) {
@@ -177,8 +179,10 @@ void AllAtOnce::pass_new(Time to) {
 // Instances have come from one state to another.
 void AllAtOnce::put(Timestamps& starts, State state, State from) {
     if (starts.empty()) return;
-    if (const Truth truth = automaton_->verdict(state); truth != Truth::Unknown) return found(starts, truth == Truth::True, from);
-    const auto group = std::find_if(groups_.begin(), groups_.end(), [&](const Group& each) { return each.state == state; });
+    if (const Truth truth = automaton_->verdict(state); truth != Truth::Unknown)
+        return found(starts, truth == Truth::True, from);
+    const auto group =
+        std::find_if(groups_.begin(), groups_.end(), [&](const Group& each) { return each.state == state; });
     if (group == groups_.end())
         groups_.push_back({state, std::move(starts)});
     else
@@ -214,7 +218,8 @@ bool AllAtOnce::look_back(std::size_t stretch) {
             steady = scratch.earlier == scratch.sure;
             scratch.earlier.swap(scratch.sure);
         }
-        if (const std::uint8_t fate = scratch.fate_of(0); fate != 0) found(new_.take({steady ? interval.first : time, time}), fate == kTrue, 0);
+        if (const std::uint8_t fate = scratch.fate_of(0); fate != 0)
+            found(new_.take({steady ? interval.first : time, time}), fate == kTrue, 0);
         if (steady || time == interval.first) break;
     }
     stretches_.read(stretch);
@@ -270,7 +275,8 @@ Time AllAtOnce::when_sure(State from) const {
     set_bit(reached.data(), from);
     Time time = known();
     const auto sure = [&] {
-        return std::equal(reached.begin(), reached.end(), verdicts_.begin(), [](Word one, Word all) { return (one & ~all) == 0; }) ||
+        return std::equal(reached.begin(), reached.end(), verdicts_.begin(),
+                          [](Word one, Word all) { return (one & ~all) == 0; }) ||
                std::equal(reached.begin(), reached.end(), verdicts_.begin() + static_cast<std::ptrdiff_t>(states_),
                           [](Word one, Word all) { return (one & ~all) == 0; });
     };

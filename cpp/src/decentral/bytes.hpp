@@ -1,7 +1,8 @@
-// How knowledge is written to bytes: a version, numbers in as many bytes as they need, and a sum over all of it in the end.
+// How knowledge is written to bytes: a version, numbers in as many bytes as they need, and a sum over all of it in the
+// end.
 //
-// What is read may have been damaged on its way, or come from somebody else altogether. It is refused then, and never believed
-// in a size.
+// What is read may have been damaged on its way, or come from somebody else altogether. It is refused then, and never
+// believed in a size.
 #pragma once
 
 #include <cstddef>

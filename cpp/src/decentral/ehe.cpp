@@ -34,13 +34,15 @@ void Ehe::begin(Time time, State state) {
 
 std::size_t Ehe::layer_of(Time time) const {
     if (time < start_ || time > end())
-        throw Error("timestamp " + std::to_string(time) + " is not between " + std::to_string(start_) + " and " + std::to_string(end()));
+        throw Error("timestamp " + std::to_string(time) + " is not between " + std::to_string(start_) + " and " +
+                    std::to_string(end()));
     return time - start_;
 }
 
 std::size_t Ehe::count(std::size_t layer) const {
     std::size_t number = 0;
-    for (std::size_t word = 0; word < states_; ++word) number += static_cast<std::size_t>(std::popcount(reach(layer)[word]));
+    for (std::size_t word = 0; word < states_; ++word)
+        number += static_cast<std::size_t>(std::popcount(reach(layer)[word]));
     return number;
 }
 
@@ -78,7 +80,8 @@ void Ehe::tick() {
 
 void Ehe::learn(Observation observation) {
     const auto& [atom, truth] = observation;
-    if (atom.input >= automaton_->inputs().size()) throw Error("the automaton has no input " + std::to_string(atom.input));
+    if (atom.input >= automaton_->inputs().size())
+        throw Error("the automaton has no input " + std::to_string(atom.input));
     if (atom.time <= start_) return;
     const std::size_t layer = layer_of(atom.time);
     if (!at(layer).has(atom.input)) {
@@ -86,7 +89,8 @@ void Ehe::learn(Observation observation) {
         if (truth) set_bit(value(layer), atom.input);
         stale(layer);
     } else if (at(layer).get(atom.input) != truth) {
-        throw Error("'" + automaton_->inputs()[atom.input] + "' was observed both true and false at " + std::to_string(atom.time));
+        throw Error("'" + automaton_->inputs()[atom.input] + "' was observed both true and false at " +
+                    std::to_string(atom.time));
     }
 }
 
@@ -130,7 +134,9 @@ std::optional<State> Ehe::state(Time time) const {
 Truth Ehe::verdict(Time time) const {
     const std::vector<State> all = states(time);
     const Truth first = automaton_->verdict(all.front());
-    return std::all_of(all.begin(), all.end(), [&](State state) { return automaton_->verdict(state) == first; }) ? first : Truth::Unknown;
+    return std::all_of(all.begin(), all.end(), [&](State state) { return automaton_->verdict(state) == first; })
+               ? first
+               : Truth::Unknown;
 }
 
 std::size_t Ehe::last_known() const {
@@ -169,7 +175,8 @@ void Ehe::check_agrees(const Ehe& other) const {
     if (automaton_ != other.automaton_ && automaton_->fingerprint() != other.automaton_->fingerprint())
         throw Error("the other one is about another automaton");
     if (origin_ != other.origin_)
-        throw Error("the other one began at timestamp " + std::to_string(other.origin_) + ", and this one at " + std::to_string(origin_));
+        throw Error("the other one began at timestamp " + std::to_string(other.origin_) + ", and this one at " +
+                    std::to_string(origin_));
     const Time first = std::max(start_, other.start_);
     const Time last = std::min(end(), other.end());
     for (Time time = first; time <= last; ++time) {
@@ -180,7 +187,8 @@ void Ehe::check_agrees(const Ehe& other) const {
             same &= (known(mine)[word] & other.known(its)[word] & (value(mine)[word] ^ other.value(its)[word])) == 0;
         if (time == first) {
             bool common = false;
-            for (std::size_t word = 0; word < states_; ++word) common |= (reach(mine)[word] & other.reach(its)[word]) != 0;
+            for (std::size_t word = 0; word < states_; ++word)
+                common |= (reach(mine)[word] & other.reach(its)[word]) != 0;
             same &= common;
         }
         if (!same) throw Error("the other one contradicts what is known of timestamp " + std::to_string(time));

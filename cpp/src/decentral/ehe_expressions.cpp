@@ -31,7 +31,10 @@ private:
         if (const auto found = done_.find(diagram); found != done_.end()) return found->second;
         const Diagram low = reduce(node.if_false);
         const Diagram high = reduce(node.if_true);
-        const Diagram made = low == high ? low : unique_.try_emplace({node.input, low, high}, static_cast<Diagram>(unique_.size())).first->second;
+        const Diagram made =
+            low == high
+                ? low
+                : unique_.try_emplace({node.input, low, high}, static_cast<Diagram>(unique_.size())).first->second;
         done_.emplace(diagram, made);
         return made;
     }
@@ -70,7 +73,8 @@ std::size_t Ehe::entries() const {
     return total;
 }
 
-// "In that state in that layer", built from there backwards: of each state of a layer, whether the run goes there from it.
+// "In that state in that layer", built from there backwards: of each state of a layer, whether the run goes there from
+// it.
 std::uint32_t Ehe::formula(Formulas& formulas, std::size_t layer, State state) const {
     settle(layer);
     std::vector<Formulas::Formula> goes(automaton_->states(), Formulas::kFalse);
@@ -98,10 +102,12 @@ std::vector<Atom> Ehe::missing(Time time) const {
     std::set<Formulas::Variable> variables;
     Formulas formulas;
     for (const State state : states(time))
-        for (const Formulas::Variable variable : formulas.support(formula(formulas, layer_of(time), state))) variables.insert(variable);
+        for (const Formulas::Variable variable : formulas.support(formula(formulas, layer_of(time), state)))
+            variables.insert(variable);
     const std::size_t inputs = automaton_->inputs().size();
     std::vector<Atom> atoms;
-    for (const Formulas::Variable variable : variables) atoms.push_back({start_ + variable / inputs, static_cast<Input>(variable % inputs)});
+    for (const Formulas::Variable variable : variables)
+        atoms.push_back({start_ + variable / inputs, static_cast<Input>(variable % inputs)});
     return atoms;
 }
 
@@ -109,12 +115,14 @@ std::vector<Ehe::Product> Ehe::expression(Time time, State state, std::size_t mo
     if (state >= automaton_->states()) throw Error("the automaton has no state " + std::to_string(state));
     Formulas formulas;
     const Formulas::Cover cover = formulas.cover(formula(formulas, layer_of(time), state));
-    if (formulas.products(cover) > most) throw Error("the expression has more than " + std::to_string(most) + " products");
+    if (formulas.products(cover) > most)
+        throw Error("the expression has more than " + std::to_string(most) + " products");
     const std::size_t inputs = automaton_->inputs().size();
     std::vector<Product> products;
     for (const auto& literals : formulas.write(cover)) {
         Product& product = products.emplace_back();
-        for (const auto& [variable, value] : literals) product.push_back({{start_ + variable / inputs, static_cast<Input>(variable % inputs)}, value});
+        for (const auto& [variable, value] : literals)
+            product.push_back({{start_ + variable / inputs, static_cast<Input>(variable % inputs)}, value});
     }
     return products;
 }
@@ -130,9 +138,13 @@ std::uint64_t Ehe::data() const {
         Formulas formulas;
         const std::vector<State> all = states(time);
         for (const State state : all) {
-            const std::uint64_t expression = all.size() == 1 ? 1 : formulas.weigh(formulas.cover(formula(formulas, layer_of(time), state)), weight) - 1;
-            const std::uint64_t more = expression > std::numeric_limits<std::uint64_t>::max() - 8 ? expression : expression + 8;
-            total = total > std::numeric_limits<std::uint64_t>::max() - more ? std::numeric_limits<std::uint64_t>::max() : total + more;
+            const std::uint64_t expression =
+                all.size() == 1 ? 1
+                                : formulas.weigh(formulas.cover(formula(formulas, layer_of(time), state)), weight) - 1;
+            const std::uint64_t more =
+                expression > std::numeric_limits<std::uint64_t>::max() - 8 ? expression : expression + 8;
+            total = total > std::numeric_limits<std::uint64_t>::max() - more ? std::numeric_limits<std::uint64_t>::max()
+                                                                             : total + more;
         }
     }
     return total;

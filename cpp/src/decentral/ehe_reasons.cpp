@@ -1,7 +1,7 @@
 // Why a verdict is known: the fewest observations from which it follows.
 //
-// A choice of observations is followed layer by layer. All that matters of the choice for the later layers is which states it leaves possible, so
-// of all choices that leave the same ones only the smallest is kept.
+// A choice of observations is followed layer by layer. All that matters of the choice for the later layers is which
+// states it leaves possible, so of all choices that leave the same ones only the smallest is kept.
 #include <algorithm>
 #include <map>
 
@@ -53,12 +53,14 @@ public:
     std::vector<Choice> best() const {
         std::vector<Choice> all;
         for (const auto& [reach, choice] : found_) all.push_back(choice);
-        std::stable_sort(all.begin(), all.end(), [](const Choice& one, const Choice& other) { return one.size < other.size; });
+        std::stable_sort(all.begin(), all.end(),
+                         [](const Choice& one, const Choice& other) { return one.size < other.size; });
         std::vector<Choice> kept;
         for (const Choice& each : all) {
             const auto better = [&](const Choice& other) { return within(other.reach, each.reach); };
             if (std::any_of(kept.begin(), kept.end(), better)) continue;
-            const bool sharpest = std::all_of(all.begin(), all.end(), [&](const Choice& other) { return within(each.reach, other.reach); });
+            const bool sharpest = std::all_of(all.begin(), all.end(),
+                                              [&](const Choice& other) { return within(each.reach, other.reach); });
             if (kept.size() < kMostChoices || sharpest) kept.push_back(each);
         }
         return kept;
@@ -124,7 +126,8 @@ std::vector<Observation> Ehe::reasons(Time time) const {
     const std::size_t last = layer_of(time);
     const Truth truth = verdict(time);
     const std::optional<State> there = state(time);
-    if (truth == Truth::Unknown && !there) throw Error("neither the verdict nor the state at " + std::to_string(time) + " is known");
+    if (truth == Truth::Unknown && !there)
+        throw Error("neither the verdict nor the state at " + std::to_string(time) + " is known");
     std::vector<Word> goal(states_);
     for (State each = 0; each < automaton_->states(); ++each)
         if (truth == Truth::Unknown ? each == *there : automaton_->verdict(each) == truth) set_bit(goal.data(), each);
@@ -132,16 +135,20 @@ std::vector<Observation> Ehe::reasons(Time time) const {
     std::vector<std::vector<Choice>> layers{{{{reach(0), reach(0) + states_}, 0, 0, {}}}};
     for (std::size_t layer = 1; layer <= last; ++layer) {
         Layer search(*automaton_, at(layer));
-        for (std::size_t number = 0; number < layers.back().size(); ++number) search.follow(layers.back()[number], number);
+        for (std::size_t number = 0; number < layers.back().size(); ++number)
+            search.follow(layers.back()[number], number);
         layers.push_back(search.best());
     }
     // The first that reaches the goal is the smallest.
     const auto& ends = layers.back();
-    auto number = static_cast<std::size_t>(std::find_if(ends.begin(), ends.end(), [&](const Choice& each) { return within(each.reach, goal); }) - ends.begin());
+    auto number = static_cast<std::size_t>(
+        std::find_if(ends.begin(), ends.end(), [&](const Choice& each) { return within(each.reach, goal); }) -
+        ends.begin());
     std::vector<Observation> result;
     for (std::size_t layer = last; layer > 0; --layer) {
         const Choice& choice = layers[layer][number];
-        for (auto input = choice.used.rbegin(); input != choice.used.rend(); ++input) result.push_back({{start_ + layer, *input}, at(layer).get(*input)});
+        for (auto input = choice.used.rbegin(); input != choice.used.rend(); ++input)
+            result.push_back({{start_ + layer, *input}, at(layer).get(*input)});
         number = choice.parent;
     }
     std::reverse(result.begin(), result.end());

@@ -11,10 +11,13 @@ Feed::Feed(std::vector<Input> propositions, Time length, bool held)
 void Feed::add(Component component, Observed observed) {
     if (component >= components()) throw Error("there is no component " + std::to_string(component));
     if (observed.proposition >= propositions_[component] && observed.proposition != kNothing)
-        throw Error("component " + std::to_string(component) + " has no proposition " + std::to_string(observed.proposition));
-    if (observed.time == 0 || observed.time > length_) throw Error("there is no timestamp " + std::to_string(observed.time));
+        throw Error("component " + std::to_string(component) + " has no proposition " +
+                    std::to_string(observed.proposition));
+    if (observed.time == 0 || observed.time > length_)
+        throw Error("there is no timestamp " + std::to_string(observed.time));
     std::vector<Observed>& all = observed_[component];
-    if (!all.empty() && observed.time < all.back().time) throw Error("observations of a component must come in the order of their times");
+    if (!all.empty() && observed.time < all.back().time)
+        throw Error("observations of a component must come in the order of their times");
     all.push_back(observed);
 }
 
@@ -26,7 +29,8 @@ Feed::Reader::Reader(const Feed& feed) : feed_(feed), cursors_(feed.components()
             before = each.time;
         }
     }
-    std::stable_sort(order_.begin(), order_.end(), [](const Entry& one, const Entry& other) { return one.time < other.time; });
+    std::stable_sort(order_.begin(), order_.end(),
+                     [](const Entry& one, const Entry& other) { return one.time < other.time; });
 }
 
 std::vector<Feed::Reader::Event> Feed::Reader::take() {

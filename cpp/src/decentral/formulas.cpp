@@ -15,7 +15,9 @@ constexpr std::size_t kMostVariables = 10'000;
 constexpr std::uint64_t kMany = std::numeric_limits<std::uint64_t>::max();
 
 std::uint64_t plus(std::uint64_t one, std::uint64_t other) { return one > kMany - other ? kMany : one + other; }
-std::uint64_t times(std::uint64_t one, std::uint64_t other) { return other != 0 && one > kMany / other ? kMany : one * other; }
+std::uint64_t times(std::uint64_t one, std::uint64_t other) {
+    return other != 0 && one > kMany / other ? kMany : one * other;
+}
 
 }  // namespace
 
@@ -71,7 +73,8 @@ Formulas::Formula Formulas::apply(Operation operation, Formula one, Formula othe
 }
 
 Formulas::Cover Formulas::cover(Formula formula) {
-    if (support(formula).size() > kMostVariables) throw Error("the expression has more than " + std::to_string(kMostVariables) + " atoms");
+    if (support(formula).size() > kMostVariables)
+        throw Error("the expression has more than " + std::to_string(kMostVariables) + " atoms");
     return between(formula, formula).cover;
 }
 
@@ -87,9 +90,11 @@ Formulas::Covered Formulas::between(Formula least, Formula most) {
     // What only products with the variable can cover; then, by products without it, what they leave.
     const Covered low = between(apply(Operation::AndNot, lower.low, upper.high), upper.low);
     const Covered high = between(apply(Operation::AndNot, lower.high, upper.low), upper.high);
-    const Formula left = apply(Operation::Or, apply(Operation::AndNot, lower.low, low.formula), apply(Operation::AndNot, lower.high, high.formula));
+    const Formula left = apply(Operation::Or, apply(Operation::AndNot, lower.low, low.formula),
+                               apply(Operation::AndNot, lower.high, high.formula));
     const Covered rest = between(left, apply(Operation::And, upper.low, upper.high));
-    const Formula formula = make(variable, apply(Operation::Or, low.formula, rest.formula), apply(Operation::Or, high.formula, rest.formula));
+    const Formula formula = make(variable, apply(Operation::Or, low.formula, rest.formula),
+                                 apply(Operation::Or, high.formula, rest.formula));
     Cover made = rest.cover;
     if (low.cover != 0 || high.cover != 0) {
         made = static_cast<Cover>(covers_.size());
@@ -115,7 +120,8 @@ std::uint64_t Formulas::weigh(Cover cover, const std::function<std::uint64_t(Lit
     for (std::size_t each = 2; each <= cover; ++each) {
         const CoverNode& node = covers_[each];
         number[each] = plus(plus(number[node.low], number[node.high]), number[node.rest]);
-        const std::uint64_t own = plus(times(number[node.low], weight({node.variable, false})), times(number[node.high], weight({node.variable, true})));
+        const std::uint64_t own = plus(times(number[node.low], weight({node.variable, false})),
+                                       times(number[node.high], weight({node.variable, true})));
         weights[each] = plus(plus(own, weights[node.low]), plus(weights[node.high], weights[node.rest]));
     }
     return weights[cover];

@@ -1,7 +1,8 @@
 // Boolean functions of atoms as decision diagrams, and as sums of products.
 //
-// Variables are numbered by time, so the layers of an EHE are such a diagram already, of linear size. A sum of products can be exponentially larger; it is
-// itself kept as a shared diagram (a cover), so that its size is known before it is written out.
+// Variables are numbered by time, so the layers of an EHE are such a diagram already, of linear size. A sum of products
+// can be exponentially larger; it is itself kept as a shared diagram (a cover), so that its size is known before it is
+// written out.
 #pragma once
 
 #include <cstdint>

@@ -54,7 +54,8 @@ void Memory::merge(const Memory& other) {
 }
 
 std::span<const Observation> Memory::after(Time time) const {
-    const auto at = std::upper_bound(observations_.begin(), observations_.end(), time, [](Time limit, const Observation& one) { return limit < one.atom.time; });
+    const auto at = std::upper_bound(observations_.begin(), observations_.end(), time,
+                                     [](Time limit, const Observation& one) { return limit < one.atom.time; });
     return {at, observations_.end()};
 }
 

@@ -23,8 +23,12 @@ struct Data {
         }
         return sum;
     }
-    std::uint64_t operator()(const Encoding& encoding) const { return encoding.ehe.data() + (encoding.number == 0 ? 0 : number_size); }
-    std::uint64_t operator()(const Verdict& verdict) const { return (verdict.last - verdict.first + 1) * (2 * number_size + truth_size); }
+    std::uint64_t operator()(const Encoding& encoding) const {
+        return encoding.ehe.data() + (encoding.number == 0 ? 0 : number_size);
+    }
+    std::uint64_t operator()(const Verdict& verdict) const {
+        return (verdict.last - verdict.first + 1) * (2 * number_size + truth_size);
+    }
     std::uint64_t operator()(const Kill&) const { return number_size; }
     std::uint64_t operator()(const Acknowledgement&) const { return number_size; }
     std::uint64_t operator()(const Payload& payload) const { return payload.bytes.size(); }
@@ -111,7 +115,9 @@ std::string_view kind(const Content& content) {
     return names[content.index()];
 }
 
-std::uint64_t data(const Content& content, std::span<const std::string> inputs) { return std::visit(Data{inputs}, content); }
+std::uint64_t data(const Content& content, std::span<const std::string> inputs) {
+    return std::visit(Data{inputs}, content);
+}
 
 std::string save(const Content& content) {
     Writer out(format);

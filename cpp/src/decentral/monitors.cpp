@@ -15,12 +15,15 @@ void check(Address address, Address count) {
 Address owner(const std::vector<Input>& inputs, const std::vector<Address>& owners, std::optional<Address> here) {
     std::vector<Address> all;
     for (const Input input : inputs) all.push_back(owners[input]);
-    return here && std::find(all.begin(), all.end(), *here) != all.end() ? *here : *std::min_element(all.begin(), all.end());
+    return here && std::find(all.begin(), all.end(), *here) != all.end() ? *here
+                                                                         : *std::min_element(all.begin(), all.end());
 }
 
 }  // namespace
 
-Extent Encoder::extent() const { return {ehe_.start(), ehe_.end(), ehe_.entries(), ehe_.nodes(), ehe_.states(ehe_.end())}; }
+Extent Encoder::extent() const {
+    return {ehe_.start(), ehe_.end(), ehe_.entries(), ehe_.nodes(), ehe_.states(ehe_.end())};
+}
 
 std::vector<Observation> Encoder::reasons() const { return ehe_.reasons(ehe_.resolved()); }
 
@@ -29,7 +32,8 @@ void Encoder::learn(const Memory& memory) {
     const std::size_t inputs = ehe_.automaton()->inputs().size();
     for (const Observation& observation : memory.after(ehe_.start())) {
         if (observation.atom.time > ehe_.end() && observation.atom.time - ehe_.end() > kFarthest)
-            throw Error("an observation is told " + std::to_string(observation.atom.time - ehe_.end()) + " timestamps too early");
+            throw Error("an observation is told " + std::to_string(observation.atom.time - ehe_.end()) +
+                        " timestamps too early");
         while (ehe_.end() < observation.atom.time) ehe_.tick();
         if (observation.atom.input < inputs) ehe_.learn(observation);
     }
@@ -47,7 +51,8 @@ void Encoder::conclude(Step& step) {
         step.resolutions.push_back({known, ehe_.resolved()});
         known = ehe_.resolved();
     }
-    step.work = {ehe_.counters().evaluations - before.evaluations, ehe_.counters().simplifications - before.simplifications};
+    step.work = {ehe_.counters().evaluations - before.evaluations,
+                 ehe_.counters().simplifications - before.simplifications};
     if (!step.finding) step.dropped = ehe_.drop_resolved();
 }
 
@@ -120,7 +125,9 @@ Step Migrant::step(Time time, const Memory& seen, std::span<const Letter> inbox)
 
 void Migrant::receive(const Letter& letter, Step& step) {
     if (const auto* acknowledgement = std::get_if<Acknowledgement>(&letter.content)) {
-        std::erase_if(unacknowledged_, [&](const Sent& sent) { return std::get<Encoding>(sent.message.content).number == acknowledgement->number; });
+        std::erase_if(unacknowledged_, [&](const Sent& sent) {
+            return std::get<Encoding>(sent.message.content).number == acknowledgement->number;
+        });
         return;
     }
     const auto* encoding = std::get_if<Encoding>(&letter.content);

@@ -14,8 +14,10 @@ bool is_probability(double value) { return value >= 0 && value <= 1; }
 Network::Network(Conditions conditions, std::vector<Component> places, Time limit, std::uint64_t seed)
     : conditions_(std::move(conditions)), places_(std::move(places)), limit_(limit), random_(seed) {
     overtaking_ = conditions_.least_delay < conditions_.most_delay || conditions_.resend != 0;
-    if (conditions_.least_delay == 0 || conditions_.least_delay > conditions_.most_delay) throw Error("a message takes at least one round");
-    if (!is_probability(conditions_.duplication) || !is_probability(conditions_.loss)) throw Error("a probability is from 0 to 1");
+    if (conditions_.least_delay == 0 || conditions_.least_delay > conditions_.most_delay)
+        throw Error("a message takes at least one round");
+    if (!is_probability(conditions_.duplication) || !is_probability(conditions_.loss))
+        throw Error("a probability is from 0 to 1");
     for (const Conditions::Crash& each : conditions_.crashes)
         if (each.monitor >= places_.size()) throw Error("a monitor that is not there cannot crash");
     for (const Conditions::Partition& each : conditions_.partitions)
@@ -32,14 +34,16 @@ bool Network::chance(double probability) {
 std::uint64_t Network::below(std::uint64_t limit) { return limit < 2 ? 0 : random_() % limit; }
 
 bool Network::separated(Time round, Component one, Component other) const {
-    return std::any_of(conditions_.partitions.begin(), conditions_.partitions.end(), [&](const Conditions::Partition& each) {
-        return each.span.contains(round) && each.sides[one] != each.sides[other];
-    });
+    return std::any_of(conditions_.partitions.begin(), conditions_.partitions.end(),
+                       [&](const Conditions::Partition& each) {
+                           return each.span.contains(round) && each.sides[one] != each.sides[other];
+                       });
 }
 
 bool Network::down(Time round, Number monitor) const {
-    return std::any_of(conditions_.crashes.begin(), conditions_.crashes.end(),
-                       [&](const Conditions::Crash& each) { return each.monitor == monitor && each.span.contains(round); });
+    return std::any_of(conditions_.crashes.begin(), conditions_.crashes.end(), [&](const Conditions::Crash& each) {
+        return each.monitor == monitor && each.span.contains(round);
+    });
 }
 
 Time Network::arrival(Time round, Number from, Number to) {

@@ -93,13 +93,15 @@ void Node::learn(Interval interval, Input input, bool value) {
 void Node::refuse_if_far(Time time) const {
     constexpr Time kFarthest = Time{1} << 20;
     const Time end = instances_->end();
-    if (time > end && time - end > kFarthest) throw Error("an input is told " + std::to_string(time - end) + " timestamps too early");
+    if (time > end && time - end > kFarthest)
+        throw Error("an input is told " + std::to_string(time - end) + " timestamps too early");
 }
 
 void Node::receive(const Letter& letter) {
     if (const auto* verdict = std::get_if<Verdict>(&letter.content)) {
         const Input input = letter.from < told_by_.size() ? told_by_[letter.from] : kNothing;
-        if (input == kNothing || verdict->first == 0 || verdict->first > verdict->last) throw Error("a monitor is told a verdict that it does not refer to");
+        if (input == kNothing || verdict->first == 0 || verdict->first > verdict->last)
+            throw Error("a monitor is told a verdict that it does not refer to");
         learn({verdict->first, verdict->last}, input, verdict->value);
     } else if (std::holds_alternative<Kill>(letter.content)) {
         std::erase(settings_.receivers, letter.from);

@@ -7,7 +7,8 @@ namespace mopsus::decentral {
 
 void OneByOne::extend(Time time) { end_ = std::max(end_, time); }
 
-// Each instance takes all timestamps one by one: what is told of times that are far from the end would keep them busy for ever.
+// Each instance takes all timestamps one by one: what is told of times that are far from the end would keep them busy
+// for ever.
 void OneByOne::learn(Interval interval, Known news) {
     constexpr Time kFarthest = Time{1} << 13;
     if (interval.last > end_ && interval.last - end_ > kFarthest)
@@ -31,7 +32,8 @@ void OneByOne::conclude(Step& step) {
         ehe_.reset(start_);
         memory_.drop(start_++);
     }
-    step.work = {ehe_.counters().evaluations - before.evaluations, ehe_.counters().simplifications - before.simplifications};
+    step.work = {ehe_.counters().evaluations - before.evaluations,
+                 ehe_.counters().simplifications - before.simplifications};
 }
 
 // What the present instance finds.

@@ -37,7 +37,8 @@ Simulation::Simulation(std::vector<Seat> seats, const Feed& feed, Conditions con
     for (Number number = 0; number < seats_.size(); ++number) {
         const Seat& seat = seats_[number];
         if (seat.place >= feed.components()) throw Error("there is no component " + std::to_string(seat.place));
-        if (seat.inputs.size() != feed.propositions(seat.place)) throw Error("every proposition of a component is an input of its monitors, or read by none");
+        if (seat.inputs.size() != feed.propositions(seat.place))
+            throw Error("every proposition of a component is an input of its monitors, or read by none");
         residents_[seat.place].push_back(number);
         polled_ = polled_ || (feed.held() && !seat.monitor->holds());
     }
@@ -62,7 +63,8 @@ void Simulation::connect() {
         std::vector<Address>& known = known_as_.emplace_back();
         for (const Number peer : seats_[number].peers) {
             const auto found = addresses[peer].find(number);
-            if (found == addresses[peer].end()) throw Error("monitor " + std::to_string(peer) + " does not know monitor " + std::to_string(number));
+            if (found == addresses[peer].end())
+                throw Error("monitor " + std::to_string(peer) + " does not know monitor " + std::to_string(number));
             known.push_back(found->second);
         }
     }
@@ -124,8 +126,9 @@ void Simulation::wake(Time round, Number monitor) {
 
 bool Simulation::reads(Number monitor, std::span<const Feed::Observed> observed) const {
     const std::vector<Input>& inputs = seats_[monitor].inputs;
-    return std::any_of(observed.begin(), observed.end(),
-                       [&](const Feed::Observed& each) { return each.proposition != kNothing && inputs[each.proposition] < kSomething; });
+    return std::any_of(observed.begin(), observed.end(), [&](const Feed::Observed& each) {
+        return each.proposition != kNothing && inputs[each.proposition] < kSomething;
+    });
 }
 
 void Simulation::see(Number monitor, Time time, std::span<const Feed::Observed> observed) {
@@ -135,7 +138,8 @@ void Simulation::see(Number monitor, Time time, std::span<const Feed::Observed> 
         desks_[monitor].seen.add({{time, input}, each.value});
         outcome_.measures.observations += input < kSomething;
     }
-    if (seat.moves != kNothing) desks_[monitor].seen.add({{time, seat.moves}, observed.front().proposition != kNothing});
+    if (seat.moves != kNothing)
+        desks_[monitor].seen.add({{time, seat.moves}, observed.front().proposition != kNothing});
     wake(time, monitor);
 }
 
@@ -145,7 +149,8 @@ void Simulation::observe(Time round) {
             if (polled_)
                 for (const Feed::Observed& each : observed) values_[component][each.proposition].value = each.value;
             for (const Number monitor : residents_[component])
-                if (!feed_.held() || (seats_[monitor].monitor->holds() && reads(monitor, observed))) see(monitor, round, observed);
+                if (!feed_.held() || (seats_[monitor].monitor->holds() && reads(monitor, observed)))
+                    see(monitor, round, observed);
         }
     }
     if (feed_.held() && (polled_ ? round <= feed_.length() : round == feed_.length())) poll(round);
@@ -218,7 +223,8 @@ void Simulation::account(Time round, Number monitor, const Step& step) {
 
 void Simulation::post(Time round, Number from, Message& message) {
     const Seat& seat = seats_[from];
-    if (message.to >= seat.peers.size()) throw Error("monitor " + std::to_string(from) + " has no peer " + std::to_string(message.to));
+    if (message.to >= seat.peers.size())
+        throw Error("monitor " + std::to_string(from) + " has no peer " + std::to_string(message.to));
     const Number to = seat.peers[message.to];
     const Address sender = known_as_[from][message.to];
     Measures& measures = outcome_.measures;
@@ -228,7 +234,8 @@ void Simulation::post(Time round, Number from, Message& message) {
     ++measures.messages_by_kind[message.content.index()];
     measures.data += size;
     measures.bytes += bytes;
-    if (const auto* verdict = std::get_if<Verdict>(&message.content)) measures.answers += verdict->last - verdict->first + 1;
+    if (const auto* verdict = std::get_if<Verdict>(&message.content))
+        measures.answers += verdict->last - verdict->first + 1;
     const Network::Arrivals arrivals = network_.arrivals(round, from, to);
     if (listener_ != nullptr) listener_->sent(round, from, to, message.content, size, bytes, arrivals.all());
     for (std::size_t copy = 0; copy < arrivals.count; ++copy) {

@@ -11,7 +11,8 @@ void erase(std::vector<Element>& all, std::size_t from, std::size_t to) {
 
 }  // namespace
 
-Stretches::Stretches(std::size_t inputs, std::size_t room) : quiet_(inputs), inputs_(words_for(inputs + 1)), stride_(2 * inputs_ + room) {}
+Stretches::Stretches(std::size_t inputs, std::size_t room)
+    : quiet_(inputs), inputs_(words_for(inputs + 1)), stride_(2 * inputs_ + room) {}
 
 // The stretch that a timestamp is in.
 std::size_t Stretches::find(Time time) const {
@@ -43,7 +44,8 @@ std::size_t Stretches::cut(Time time) {
     lasts_.insert(lasts_.begin() + static_cast<std::ptrdiff_t>(at), time - 1);
     news_.insert(news_.begin() + static_cast<std::ptrdiff_t>(at), news_[at]);
     words_.resize(words_.size() + stride_);
-    std::copy_backward(words_.begin() + static_cast<std::ptrdiff_t>(at * stride_), words_.end() - static_cast<std::ptrdiff_t>(stride_), words_.end());
+    std::copy_backward(words_.begin() + static_cast<std::ptrdiff_t>(at * stride_),
+                       words_.end() - static_cast<std::ptrdiff_t>(stride_), words_.end());
     // What was concluded at the beginning does not hold in the middle.
     std::fill(room(number + 1), words(number + 1) + stride_, Word{0});
     touch(number + 1);

@@ -18,7 +18,8 @@ void append(std::vector<Interval>& intervals, Interval interval) {
 
 void Timestamps::add(Interval interval) {
     if (intervals_.empty() || intervals_.back().first <= interval.first) return append(intervals_, interval);
-    auto from = std::lower_bound(intervals_.begin(), intervals_.end(), interval.first, [](const Interval& each, Time time) { return each.last + 1 < time; });
+    auto from = std::lower_bound(intervals_.begin(), intervals_.end(), interval.first,
+                                 [](const Interval& each, Time time) { return each.last + 1 < time; });
     auto to = from;
     for (; to != intervals_.end() && to->first <= interval.last + 1; ++to) {
         interval.first = std::min(interval.first, to->first);
@@ -34,12 +35,14 @@ void Timestamps::add(Interval interval) {
 
 void Timestamps::join(Timestamps& other) {
     if (intervals_.size() < other.intervals_.size()) intervals_.swap(other.intervals_);
-    if (other.intervals_.size() * 8 < intervals_.size() || (!other.empty() && intervals_.back().first <= other.first())) {
+    if (other.intervals_.size() * 8 < intervals_.size() ||
+        (!other.empty() && intervals_.back().first <= other.first())) {
         for (const Interval& each : other.intervals_) add(each);
     } else if (!other.empty()) {
         std::vector<Interval> both;
         both.reserve(intervals_.size() + other.intervals_.size());
-        std::merge(intervals_.begin(), intervals_.end(), other.intervals_.begin(), other.intervals_.end(), std::back_inserter(both),
+        std::merge(intervals_.begin(), intervals_.end(), other.intervals_.begin(), other.intervals_.end(),
+                   std::back_inserter(both),
                    [](const Interval& one, const Interval& two) { return one.first < two.first; });
         intervals_.clear();
         for (const Interval& each : both) append(intervals_, each);
@@ -49,7 +52,8 @@ void Timestamps::join(Timestamps& other) {
 
 Timestamps Timestamps::take(Interval interval) {
     Timestamps taken;
-    auto from = std::lower_bound(intervals_.begin(), intervals_.end(), interval.first, [](const Interval& each, Time time) { return each.last < time; });
+    auto from = std::lower_bound(intervals_.begin(), intervals_.end(), interval.first,
+                                 [](const Interval& each, Time time) { return each.last < time; });
     if (from == intervals_.end() || from->first > interval.last) return taken;
     auto to = from;
     for (; to != intervals_.end() && to->first <= interval.last; ++to)

@@ -40,7 +40,8 @@ void FlatEngine::adopt(EventId, const Slot* slots, const Deferred& deferred) {
     const Slot slot = slots[0];
     make_room(slot);
     at(slot)[0] = deferred.state;
-    if (history_.on()) at(slot)[past()] = deferred.changed ? history_.add(0, deferred.past.event, deferred.past.stamp) : 0;
+    if (history_.on())
+        at(slot)[past()] = deferred.changed ? history_.add(0, deferred.past.event, deferred.past.stamp) : 0;
     done_[slot] = false;
     if (history_.full()) compact_history();
 }
@@ -170,14 +171,15 @@ bool FlatEngine::reset(InstanceRef instance, bool reported) {
 std::size_t FlatEngine::bytes() const {
     std::size_t states = 0;
     for (const Property& property : properties_) states += property.bytes();
-    return states + history_.bytes() + domains_[0]->bytes() + words_.capacity() * sizeof(std::uint32_t) + done_.capacity() / 8 +
-           users_.capacity() * sizeof(std::uint64_t);
+    return states + history_.bytes() + domains_[0]->bytes() + words_.capacity() * sizeof(std::uint32_t) +
+           done_.capacity() / 8 + users_.capacity() * sizeof(std::uint64_t);
 }
 
 void FlatEngine::each_instance(const Visit& visit) {
     for (Slot slot = 0; slot < slots_; ++slot)
         if (present(slot) && !done_[slot])
-            visit(values(slot), standings(at(slot)), [&] { return history_.read(history_.on() ? at(slot)[past()] : 0); });
+            visit(values(slot), standings(at(slot)),
+                  [&] { return history_.read(history_.on() ? at(slot)[past()] : 0); });
 }
 
 std::vector<std::vector<bool>> FlatEngine::occupied() {
@@ -205,8 +207,10 @@ void FlatEngine::transfer(Archive& archive) {
             continue;
         }
         ++alive;
-        for (std::size_t k = 0; k < properties_.size(); ++k) at(slot)[k] = properties_[k].transfer(archive, at(slot)[k]);
-        if (history_.on()) at(slot)[past()] = transfer_history(archive, history_, at(slot)[past()], program_.events.size());
+        for (std::size_t k = 0; k < properties_.size(); ++k)
+            at(slot)[k] = properties_[k].transfer(archive, at(slot)[k]);
+        if (history_.on())
+            at(slot)[past()] = transfer_history(archive, history_, at(slot)[past()], program_.events.size());
         if (program_.variables) users_[slot] = transfer_user(archive, listener_, users_[slot]);
     }
     for (const Slot slot : slots)  // what is dead is forgotten at once

@@ -21,7 +21,9 @@ public:
     void each_instance(const Visit& visit) override;
     std::vector<std::vector<bool>> occupied() override;
     void transfer(Archive& archive) override;
-    bool defers(EventId event) const override { return bulk() && program_.parameters == 1 && program_.events[event].creation; }
+    bool defers(EventId event) const override {
+        return bulk() && program_.parameters == 1 && program_.events[event].creation;
+    }
     Deferred defer() override {
         counts_.create();
         return {0, table_->initial(), false, {}};
@@ -42,7 +44,8 @@ public:
     bool quiet() const { return properties_.size() == 1 && !guarded_ && !program_.variables && !program_.immediate; }
     // Can an instance take a step without history, and is it there?
     bool ready(Slot slot) { return !history_.on() && present(slot) && !done_[slot]; }
-    // The step of an instance that is ready. Gives the flags of the state after it; if it is notable, `note` must follow.
+    // The step of an instance that is ready. Gives the flags of the state after it; if it is notable, `note` must
+    // follow.
     Word step_ready(EventId event, Slot slot, Origin& origin) {
         Word& word = at(slot)[0];
         const Word after = properties_[0].step(word, event, origin);
@@ -59,7 +62,8 @@ public:
         words[0] = cell;
         return true;
     }
-    // A step of which nobody hears, of a `bulk` engine: does the instance take it? What it may have to remember of the step is up to the caller.
+    // A step of which nobody hears, of a `bulk` engine: does the instance take it? What it may have to remember of the
+    // step is up to the caller.
     struct Quiet {
         bool taken = true;
         bool moved = false;
@@ -100,8 +104,8 @@ private:
     bool guarded_ = false;
     const Table* table_ = nullptr;  // of the only property, if it has one
     History history_;
-    std::uint32_t stride_;      // a row per property, and the head of the past with history
-    std::uint32_t slots_ = 0;   // room for so many
+    std::uint32_t stride_;     // a row per property, and the head of the past with history
+    std::uint32_t slots_ = 0;  // room for so many
     LargeVector<std::uint32_t> words_;
     std::vector<bool> done_;
     std::vector<std::uint64_t> users_;  // the listener's words, with variables

@@ -52,7 +52,8 @@ InheritEngine::InheritEngine(const Program& program, Listener& listener)
     lay_out();
     for (Forest& forest : forests_) lay_out(forest);
     const auto extra = static_cast<std::uint32_t>(kLeafWords * forests_.size());
-    for (unsigned p = 0; p < std::max(program.parameters, 1U); ++p) domains_.push_back(std::make_unique<Domain>(extra, values_));
+    for (unsigned p = 0; p < std::max(program.parameters, 1U); ++p)
+        domains_.push_back(std::make_unique<Domain>(extra, values_));
 }
 
 InheritEngine::~InheritEngine() {
@@ -66,7 +67,8 @@ InheritEngine::~InheritEngine() {
 
 void InheritEngine::lay_out() {
     std::set<Mask> masks{0};
-    for (unsigned p = 0; p < program_.parameters; ++p) masks.insert(1U << p);  // to find the slices of a value that ends
+    for (unsigned p = 0; p < program_.parameters; ++p)
+        masks.insert(1U << p);  // to find the slices of a value that ends
     bool broadcast = false;
     for (const EventDecl& event : program_.events) {
         masks.insert(event.mask());
@@ -80,7 +82,8 @@ void InheritEngine::lay_out() {
         if (kind.single()) singles_.resize(program_.parameters);
         if (kind.single()) singles_[kind.parameters[0]] = static_cast<unsigned>(leaf_kinds_.size() - 1);
         bool surpassed = mask == 0 ? broadcast : false;
-        for (const EventDecl& event : program_.events) surpassed = surpassed || (mask != 0 && event.mask() != mask && within(mask, event.mask()));
+        for (const EventDecl& event : program_.events)
+            surpassed = surpassed || (mask != 0 && event.mask() != mask && within(mask, event.mask()));
         if (!surpassed) continue;
         kind.links = slice_words_;
         slice_words_ += 2;
@@ -96,12 +99,14 @@ void InheritEngine::lay_out() {
         plan.leaf = kind_of(plan.mask);
         std::set<Mask> below;
         for (const EventDecl& other : program_.events)
-            if (other.mask() != 0 && other.mask() != plan.mask && within(other.mask(), plan.mask)) below.insert(other.mask());
+            if (other.mask() != 0 && other.mask() != plan.mask && within(other.mask(), plan.mask))
+                below.insert(other.mask());
         for (const Mask mask : below) plan.ancestors.push_back(kind_of(mask));
         // The most specific one; of several, the one that binds what is declared first.
         std::sort(plan.ancestors.begin(), plan.ancestors.end(), [&](unsigned a, unsigned b) {
             const LeafKind &one = leaf_kinds_[a], &other = leaf_kinds_[b];
-            if (one.parameters.size() != other.parameters.size()) return one.parameters.size() > other.parameters.size();
+            if (one.parameters.size() != other.parameters.size())
+                return one.parameters.size() > other.parameters.size();
             return one.parameters < other.parameters;
         });
     }
@@ -112,7 +117,8 @@ void InheritEngine::lay_out(Forest& forest) {
     const auto events = static_cast<EventId>(program_.events.size());  // a program has fewer than 2^16
     forest.population.assign(machine.states.size(), 0);
     forest.slices = Pool(slice_words_);
-    for (const LeafKind& kind : leaf_kinds_) forest.leaves.emplace_back(kLeafWords + static_cast<std::uint32_t>(kind.parameters.size()));
+    for (const LeafKind& kind : leaf_kinds_)
+        forest.leaves.emplace_back(kLeafWords + static_cast<std::uint32_t>(kind.parameters.size()));
     forest.indexes.resize(leaf_kinds_.size());
     for (Machine::State state = 0; state < machine.states.size(); ++state) {
         const std::vector<Machine::Transition>& transitions = machine.states[state].transitions;
@@ -122,7 +128,8 @@ void InheritEngine::lay_out(Forest& forest) {
             for (std::uint32_t k = 0; k < transitions.size(); ++k)
                 if (transitions[k].event == event) forest.transitions.push_back({&transitions[k], k});
             cell.count = static_cast<std::uint32_t>(forest.transitions.size()) - cell.first;
-            if (cell.count != 0 && plans_[event].mask != 0) cell.quiet = quiet_target(machine, state, forest.transitions[cell.first]);
+            if (cell.count != 0 && plans_[event].mask != 0)
+                cell.quiet = quiet_target(machine, state, forest.transitions[cell.first]);
         }
     }
     const auto reacts = [&](Machine::State state, auto&& wanted) {
@@ -144,7 +151,9 @@ void InheritEngine::lay_out(Forest& forest) {
         for (EventId event = 0; event < events; ++event) {
             if (plans_[event].mask == kind.mask || !within(kind.mask, plans_[event].mask)) continue;
             for (Machine::State state = 0; state < machine.states.size(); ++state)
-                plans_[event].creates = plans_[event].creates || (reached[state] && reacts(state, [&](EventId other) { return other == event; }));
+                plans_[event].creates =
+                    plans_[event].creates ||
+                    (reached[state] && reacts(state, [&](EventId other) { return other == event; }));
         }
     }
 }
@@ -155,7 +164,8 @@ GuardedMachine::State InheritEngine::quiet_target(const Machine& machine, Machin
     const Machine::End& end = *transition.success;
     const Machine::State to = end.target != Machine::kStay ? end.target : from;
     const Machine::Place& place = machine.states[to];
-    const bool runs = end.block != Machine::kNoCode || end.action != Machine::kNoCode || place.action != Machine::kNoCode;
+    const bool runs =
+        end.block != Machine::kNoCode || end.action != Machine::kNoCode || place.action != Machine::kNoCode;
     return runs || place.final || place.category >= 0 ? Machine::kStay : to;
 }
 
@@ -167,7 +177,9 @@ std::uint32_t InheritEngine::hash_of(const LeafKind& kind, const Values& values)
 
 std::uint32_t* InheritEngine::leaf_at(Forest& forest, unsigned k, const Values& values) {
     const LeafKind& kind = leaf_kinds_[k];
-    if (kind.single()) return domains_[kind.parameters[0]]->extra(values[kind.parameters[0]]) + static_cast<std::size_t>(kLeafWords) * forest.property;
+    if (kind.single())
+        return domains_[kind.parameters[0]]->extra(values[kind.parameters[0]]) +
+               static_cast<std::size_t>(kLeafWords) * forest.property;
     if (kind.mask == 0) return forest.everything.data();
     const Id id = forest.indexes[k].find(hash_of(kind, values), [&](Id candidate) {
         const std::uint32_t* key = forest.leaves[k].at(candidate) + kLeafWords;
@@ -243,7 +255,8 @@ InheritEngine::Id InheritEngine::add(Forest& forest, const Values& values, Machi
         if (kind.mask == mask)
             make_leaf(forest, k, values)[kExact] = id;
         else if (kind.links != 0 && within(kind.mask, mask))
-            push_back(make_leaf(forest, k, values) + kFirst, id, [&](Id other) { return at(forest, other) + kind.links; });
+            push_back(make_leaf(forest, k, values) + kFirst, id,
+                      [&](Id other) { return at(forest, other) + kind.links; });
     }
     ++forest.population[state];
     counts_.create();
@@ -271,7 +284,8 @@ void InheritEngine::remove(Forest& forest, Id id) {
     forest.slices.give_back(id);
     ++counts_.collected;
     for (unsigned p = 0; p < program_.parameters; ++p)
-        if (values[p] != kNil && domains_[p]->released(values[p]) && unused(p, values[p])) domains_[p]->recycle(values[p]);
+        if (values[p] != kNil && domains_[p]->released(values[p]) && unused(p, values[p]))
+            domains_[p]->recycle(values[p]);
     if (user != 0) listener_.drop(user);
 }
 
@@ -292,8 +306,8 @@ bool InheritEngine::unused(unsigned p, Slot slot) {
     return true;
 }
 
-// Can an event still be about a slice, some of whose values are dead? It may take one, or only be the reason why an event
-// about fewer values makes no slice of its own.
+// Can an event still be about a slice, some of whose values are dead? It may take one, or only be the reason why an
+// event about fewer values makes no slice of its own.
 bool InheritEngine::alive(const Forest& forest, Id id) const {
     const std::uint32_t* slice = at(forest, id);
     Mask living = 0;
@@ -404,7 +418,8 @@ InheritEngine::Id InheritEngine::copy(Forest& forest, const Values& values, Id p
 
 InheritEngine::Id InheritEngine::nearest(Forest& forest, const Plan& plan, const Values& values) {
     for (const unsigned kind : plan.ancestors)
-        if (const std::uint32_t* leaf = leaf_at(forest, kind, values); leaf != nullptr && leaf[kExact] != kNil) return leaf[kExact];
+        if (const std::uint32_t* leaf = leaf_at(forest, kind, values); leaf != nullptr && leaf[kExact] != kNil)
+            return leaf[kExact];
     return forest.root;
 }
 
@@ -414,7 +429,8 @@ InheritEngine::Choice InheritEngine::choose(const Forest& forest, Id id, const O
     for (std::uint32_t k = cell.first; k < cell.first + cell.count; ++k) {
         const Machine::Transition& transition = *forest.transitions[k].transition;
         std::int32_t answer = 1;
-        if (transition.guard != Machine::kNoCode) answer = listener_.call(transition.guard, user_of(forest, id), &occasion);
+        if (transition.guard != Machine::kNoCode)
+            answer = listener_.call(transition.guard, user_of(forest, id), &occasion);
         if (answer < 0) continue;
         choice.relevant = true;
         choice.success = answer != 0;
@@ -445,8 +461,8 @@ void InheritEngine::advance(Forest& forest, Id id, const Choice& choice, Turn& t
     const EventId event = turn.occasion.event;
     if (history_.on()) slice[kPast] = history_.add(slice[kPast], event, turn.occasion.origin.stamp());
     if (listener_.wants_change(forest.property, before, after))
-        turn.changes.push_back(
-            {forest.property, before, after, choice.known->number, choice.success, ref(forest, id), report_values(forest, id)});
+        turn.changes.push_back({forest.property, before, after, choice.known->number, choice.success, ref(forest, id),
+                                report_values(forest, id)});
     const bool bound = program_.binding != Binding::Full || mask_of(forest, id) == program_.all();
     if (place.category >= 0 && bound) {
         Report report;
@@ -465,7 +481,8 @@ void InheritEngine::advance(Forest& forest, Id id, const Choice& choice, Turn& t
 
 bool InheritEngine::is_exact() const {
     const auto binds_all = [&](const EventDecl& event) { return event.mask() == program_.all(); };
-    return forests_.size() == 1 && program_.parameters <= 1 && std::all_of(program_.events.begin(), program_.events.end(), binds_all);
+    return forests_.size() == 1 && program_.parameters <= 1 &&
+           std::all_of(program_.events.begin(), program_.events.end(), binds_all);
 }
 
 InheritEngine::Id InheritEngine::make_copy(Slot slot) {
@@ -518,7 +535,8 @@ void InheritEngine::each_slice(const std::function<void(const Slice&)>& visit) {
             const std::uint32_t* slice = at(forest, id);
             InstanceRef parent{this, forest.property, slice[kParent], slice[kParentSerial]};
             if (present(parent) == nullptr) parent = {};
-            visit({ref(forest, id), parent, forest.property, slice[kState], user_of(forest, id), report_values(forest, id)});
+            visit({ref(forest, id), parent, forest.property, slice[kState], user_of(forest, id),
+                   report_values(forest, id)});
         }
     }
 }
@@ -527,7 +545,8 @@ void InheritEngine::each_instance(const Visit& visit) {
     each_slice([&](const Slice& slice) {
         std::vector<Standing> standings(forests_.size());
         standings[slice.property].state = slice.state;
-        visit(slice.values, standings, [&] { return history_.read(at(forests_[slice.property], slice.self.id)[kPast]); });
+        visit(slice.values, standings,
+              [&] { return history_.read(at(forests_[slice.property], slice.self.id)[kPast]); });
     });
 }
 

@@ -1,9 +1,10 @@
 // The engine of guarded machines: an instance (a *slice*) for more parameters than another begins as a copy of it.
 //
-// An event is taken by every slice that binds its values, and maybe more. If there is none, one is made for exactly these
-// values: a copy of the slice that binds most of them, in the end of the root, which binds nothing. The slices of each
-// property form a forest of their own. A *leaf* is what is known about a combination of values: its exact slice, and the list
-// of the more specific ones in the order in which they were made. Leaves over one parameter lie in the slot of the value.
+// An event is taken by every slice that binds its values, and maybe more. If there is none, one is made for exactly
+// these values: a copy of the slice that binds most of them, in the end of the root, which binds nothing. The slices of
+// each property form a forest of their own. A *leaf* is what is known about a combination of values: its exact slice,
+// and the list of the more specific ones in the order in which they were made. Leaves over one parameter lie in the
+// slot of the value.
 #pragma once
 
 #include "mopsus/engine/engine.hpp"
@@ -30,8 +31,8 @@ public:
     std::vector<std::vector<bool>> occupied() override;
     void transfer(Archive& archive) override;
 
-    // For the commonest case, a program of one parameter and one property without history: the slice of exactly this value
-    // takes the event, if that has no consequences beyond its state. Else nothing is done.
+    // For the commonest case, a program of one parameter and one property without history: the slice of exactly this
+    // value takes the event, if that has no consequences beyond its state. Else nothing is done.
     bool is_small() const { return program_.parameters == 1 && forests_.size() == 1 && !history_.on(); }
     bool step_quietly(EventId event, Slot slot) {
         Forest& forest = forests_[0];
@@ -47,7 +48,8 @@ public:
         return true;
     }
 
-    // ---- for whoever knows what becomes of slices: programs of one property whose events bind all parameters, one at the most ----
+    // ---- for whoever knows what becomes of slices: programs of one property whose events bind all parameters, one at
+    // the most ----
     using Id = std::uint32_t;
     using State = GuardedMachine::State;
     bool is_exact() const;
@@ -58,8 +60,8 @@ public:
     std::uint64_t variables_of(Id slice) const { return user_of(forests_[0], slice); }
     // Makes it, as a copy of the root.
     Id make_copy(Slot slot);
-    // It takes a transition to a state that nobody hears of, and all else that this does is done already. What it has to remember of that
-    // is up to the caller.
+    // It takes a transition to a state that nobody hears of, and all else that this does is done already. What it has
+    // to remember of that is up to the caller.
     void follow(Id slice, State after);
     const History& history() const { return history_; }
     void remember(Id slice, EventId event, const Stamp& stamp);
@@ -77,11 +79,12 @@ private:
     };
     struct Plan {  // of an event
         Mask mask = 0;
-        unsigned leaf = 0;                // a leaf kind
-        std::vector<unsigned> ancestors;  // leaf kinds of slices that it may extend, best first; the root is not among them
-        bool creates = false;             // may it make a slice?
+        unsigned leaf = 0;  // a leaf kind
+        std::vector<unsigned>
+            ancestors;         // leaf kinds of slices that it may extend, best first; the root is not among them
+        bool creates = false;  // may it make a slice?
     };
-    struct Cell {  // of a state and an event
+    struct Cell {                 // of a state and an event
         std::uint32_t first = 0;  // in `Forest::transitions`
         std::uint32_t count = 0;
         // Where it leads, if the event has values, and nobody is asked, nothing runs and nothing is reported.
@@ -95,9 +98,9 @@ private:
         const Machine* machine = nullptr;
         std::uint16_t property = 0;
         Id root = kNil;
-        std::vector<Known> transitions;  // by state and event, in order
-        std::vector<Cell> cells;         // [state * events + event]
-        std::vector<bool> hears;         // by state: can an event without parameters still be taken?
+        std::vector<Known> transitions;         // by state and event, in order
+        std::vector<Cell> cells;                // [state * events + event]
+        std::vector<bool> hears;                // by state: can an event without parameters still be taken?
         std::vector<std::uint32_t> population;  // by state
         Pool slices;
         std::array<std::uint32_t, kLeafWords> everything{};  // the leaf over no parameters
@@ -128,7 +131,9 @@ private:
     Mask mask_of(const Forest& forest, Id id) const;
 
     std::uint32_t* at(const Forest& forest, Id id) const { return forest.slices.at(id); }
-    std::uint64_t user_of(const Forest& forest, Id id) const { return variables_ ? Domain::load64(at(forest, id) + kUser) : 0; }
+    std::uint64_t user_of(const Forest& forest, Id id) const {
+        return variables_ ? Domain::load64(at(forest, id) + kUser) : 0;
+    }
     Id add(Forest& forest, const Values& values, Machine::State state, Id parent);
     void remove(Forest& forest, Id id);
     void move(Forest& forest, Id id, Machine::State state);
@@ -149,9 +154,18 @@ private:
     Values transfer_values(Archive& archive, const std::vector<Places>& places, Values values);
     void check_new(Forest& forest, const Values& values);
 
-    // The words of a slice; its values follow, and then a pair of links for each list that it may be in. The pool's word
-    // of a free record is the serial number, so whoever looks must ask `kPresent`.
-    enum SliceWord : std::uint32_t { kSerial, kPresent, kState, kPast, kUser, kParent = 6, kParentSerial, kSliceValues };
+    // The words of a slice; its values follow, and then a pair of links for each list that it may be in. The pool's
+    // word of a free record is the serial number, so whoever looks must ask `kPresent`.
+    enum SliceWord : std::uint32_t {
+        kSerial,
+        kPresent,
+        kState,
+        kPast,
+        kUser,
+        kParent = 6,
+        kParentSerial,
+        kSliceValues
+    };
 
     std::vector<LeafKind> leaf_kinds_;  // the first is the one over no parameters
     std::vector<Plan> plans_;

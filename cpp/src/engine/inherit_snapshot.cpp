@@ -20,7 +20,8 @@ void InheritEngine::transfer(Archive& archive) {
     transfer_counts(archive, counts_, alive, program_.events.size());
 }
 
-// The slices in the order in which they were made, so that a parent comes before its children. Gives how many there are.
+// The slices in the order in which they were made, so that a parent comes before its children. Gives how many there
+// are.
 std::uint64_t InheritEngine::transfer_forest(Archive& archive, const std::vector<Places>& places, Forest& forest) {
     const bool reading = archive.reading();
     std::vector<Id> ids;
@@ -32,27 +33,32 @@ std::uint64_t InheritEngine::transfer_forest(Archive& archive, const std::vector
     const std::uint64_t count = archive.number(ids.size(), 0, begun_ ? 0xFFFFFFF0 : 0);
     for (std::uint64_t n = 0; n < count; ++n) {
         const Values values = transfer_values(archive, places, reading ? Values{} : values_of(forest, ids[n]));
-        const std::uint64_t state = archive.number(reading ? 0 : at(forest, ids[n])[kState], 0, forest.machine->states.size() - 1);
+        const std::uint64_t state =
+            archive.number(reading ? 0 : at(forest, ids[n])[kState], 0, forest.machine->states.size() - 1);
         std::uint64_t parent = 0;
         if (!reading) {
             const std::uint32_t* slice = at(forest, ids[n]);
-            if (present({this, forest.property, slice[kParent], slice[kParentSerial]}) != nullptr) parent = place_of[slice[kParent]];
+            if (present({this, forest.property, slice[kParent], slice[kParentSerial]}) != nullptr)
+                parent = place_of[slice[kParent]];
         }
         parent = archive.number(parent, 0, n);
         if (reading) {
             check_new(forest, values);
-            ids.push_back(add(forest, values, static_cast<Machine::State>(state), parent != 0 ? ids[parent - 1] : kNil));
+            ids.push_back(
+                add(forest, values, static_cast<Machine::State>(state), parent != 0 ? ids[parent - 1] : kNil));
             if (mask_of(forest, ids[n]) == 0) forest.root = ids[n];
         }
         std::uint32_t* slice = at(forest, ids[n]);
         if (history_.on()) slice[kPast] = transfer_history(archive, history_, slice[kPast], program_.events.size());
-        if (forest.machine->variables) Domain::store64(slice + kUser, transfer_user(archive, listener_, user_of(forest, ids[n])));
+        if (forest.machine->variables)
+            Domain::store64(slice + kUser, transfer_user(archive, listener_, user_of(forest, ids[n])));
     }
     return count;
 }
 
 // 0 stands for a parameter that the slice does not bind.
-InheritEngine::Values InheritEngine::transfer_values(Archive& archive, const std::vector<Places>& places, Values values) {
+InheritEngine::Values InheritEngine::transfer_values(Archive& archive, const std::vector<Places>& places,
+                                                     Values values) {
     const bool reading = archive.reading();
     for (unsigned p = 0; p < program_.parameters; ++p) {
         const std::uint64_t place = archive.number(reading ? 0 : places[p][values[p]], 0, places[p].size());

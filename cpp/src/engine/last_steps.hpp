@@ -1,5 +1,5 @@
-// Steps of many instances, one after the other. Only the last ones of each go to its history, so those are found first: what a step costs
-// that a history would soon forget is a word or three.
+// Steps of many instances, one after the other. Only the last ones of each go to its history, so those are found first:
+// what a step costs that a history would soon forget is a word or three.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // What the slicing engine can know before the first event: which kinds of instances can exist,
 // what must be indexed by what, and what each event has to look at.
 //
-// Everything follows from the masks of the events. For example, `create` binds {c, i}, `update` {c} and `next` {i}, and only
-// `create` makes instances. Then there is one kind of instances, {c, i}, and leaves over {c, i}, {c} and {i}:
+// Everything follows from the masks of the events. For example, `create` binds {c, i}, `update` {c} and `next` {i}, and
+// only `create` makes instances. Then there is one kind of instances, {c, i}, and leaves over {c, i}, {c} and {i}:
 //
 //     leaf {c}, a value's slot          instances {c, i} in the list of that leaf
 //     +------------------------+        +-----------------------+        +-----------------------+
@@ -13,8 +13,9 @@
 //     +------------------------+   |    +-----------------------+        +-----------------------+
 //                                  `----------------------------------------^
 //
-// `update` finds its leaf by its one value, and steps the instances in the list of that leaf. A leaf or record has only the
-// words that some event or the death of a value can need: a word that nobody asks for is memory that every value pays for.
+// `update` finds its leaf by its one value, and steps the instances in the list of that leaf. A leaf or record has only
+// the words that some event or the death of a value can need: a word that nobody asks for is memory that every value
+// pays for.
 //
 // If there were an event that extends instances of {c} to {c, i}, both would have to know what happened before: whether
 // the new instance was seen earlier (the words `exact` of its leaf), and whether an event that it would have taken
@@ -52,7 +53,8 @@ unsigned SlicingEngine::leaf_kind(Mask mask) {
 }
 
 unsigned SlicingEngine::instance_kind(Mask mask) const {
-    const auto found = std::find_if(instances_.begin(), instances_.end(), [&](const auto& k) { return k.mask == mask; });
+    const auto found =
+        std::find_if(instances_.begin(), instances_.end(), [&](const auto& k) { return k.mask == mask; });
     return static_cast<unsigned>(found - instances_.begin());
 }
 
@@ -67,8 +69,8 @@ SlicingEngine::List SlicingEngine::list_of(unsigned leaf, unsigned instance) con
     return {instance, 0, 0};
 }
 
-// The order matters: kinds are numbered before anything refers to them, leaves have their lists before records have the links of
-// their members, and both are complete before the first event is planned.
+// The order matters: kinds are numbered before anything refers to them, leaves have their lists before records have the
+// links of their members, and both are complete before the first event is planned.
 void SlicingEngine::lay_out() {
     find_instance_kinds();
     const NeededLists lists = find_leaf_kinds();
@@ -102,8 +104,8 @@ void SlicingEngine::find_instance_kinds() {
             if (strictly_within(instances_[k].mask, kind.mask)) kind.below.push_back(k);
 }
 
-// There are leaves of every single parameter, every event, every instance and every join. An instance is in the list of each leaf
-// below it that is looked up: by an event, by the death of a value, or by a join.
+// There are leaves of every single parameter, every event, every instance and every join. An instance is in the list of
+// each leaf below it that is looked up: by an event, by the death of a value, or by a join.
 SlicingEngine::NeededLists SlicingEngine::find_leaf_kinds() {
     const std::vector<EventDecl>& events = program_.events;
     for (unsigned p = 0; p < program_.parameters; ++p) singles_.push_back(leaf_kind(1U << p));
@@ -128,8 +130,8 @@ SlicingEngine::NeededLists SlicingEngine::find_leaf_kinds() {
     return lists;
 }
 
-// Whether an instance may be extended after an event over these parameters which the extended instance would have had to take part
-// in. Only then does somebody ask when such an event was last seen.
+// Whether an instance may be extended after an event over these parameters which the extended instance would have had
+// to take part in. Only then does somebody ask when such an event was last seen.
 bool SlicingEngine::may_be_missed(Mask mask) const {
     for (const EventDecl& event : program_.events)
         for (const Mask from : event.enable)
@@ -153,7 +155,8 @@ void SlicingEngine::place_leaves(const NeededLists& lists) {
             kind.members = reserve(1);
             if (program_.connected) kind.node = reserve(1);
             for (unsigned other = 0; other < leaves_.size(); ++other)
-                if (strictly_within(kind.mask, leaves_[other]->mask)) kind.chains.emplace_back(other, reserve(kChainWords));
+                if (strictly_within(kind.mask, leaves_[other]->mask))
+                    kind.chains.emplace_back(other, reserve(kChainWords));
         } else {
             kind.key = reserve(static_cast<std::uint32_t>(kind.parameters.size()));
             kind.links = reserve(2 * static_cast<std::uint32_t>(kind.parameters.size()));
@@ -166,7 +169,8 @@ void SlicingEngine::place_leaves(const NeededLists& lists) {
         for (const std::uint8_t p : leaves_[k]->parameters)
             for (const auto& [other, chain] : leaves_[singles_[p]]->chains)
                 if (other == k) leaves_[k]->chained.push_back(chain);
-    for (const unsigned single : singles_) domains_.push_back(std::make_unique<Domain>(leaves_[single]->words, values_));
+    for (const unsigned single : singles_)
+        domains_.push_back(std::make_unique<Domain>(leaves_[single]->words, values_));
 }
 
 // Where each part of an instance's record lies, behind the slots of its values: first what every step touches.
@@ -202,7 +206,8 @@ SlicingEngine::Plan SlicingEngine::plan_of(const EventDecl& event) {
     if (event.creation) plan.creates = static_cast<int>(instance_kind(plan.mask));
     // The more an instance binds, the more it knows: an extended instance comes from the one that binds most.
     std::vector<Mask> enabled = event.enable;
-    std::stable_sort(enabled.begin(), enabled.end(), [](Mask a, Mask b) { return std::popcount(a) > std::popcount(b); });
+    std::stable_sort(enabled.begin(), enabled.end(),
+                     [](Mask a, Mask b) { return std::popcount(a) > std::popcount(b); });
     for (const Mask from : enabled)
         if (extends(event, from)) plan.joins.push_back(join_of(plan.mask, from));
     return plan;
@@ -211,9 +216,9 @@ SlicingEngine::Plan SlicingEngine::plan_of(const EventDecl& event) {
 // How an event over `mask` extends the instances over `from`. They are found by the values that both have.
 //
 // An extended instance takes over the state of its source, so it is right only if all that happened to its own values
-// happened to the source, too. The witnesses are the leaves that know better: over a part of the extended instance that is no
-// part of the source. If one was seen in an event after the source was created, or had an instance before, the source has missed
-// something, and there is no extended instance.
+// happened to the source, too. The witnesses are the leaves that know better: over a part of the extended instance that
+// is no part of the source. If one was seen in an event after the source was created, or had an instance before, the
+// source has missed something, and there is no extended instance.
 SlicingEngine::Join SlicingEngine::join_of(Mask mask, Mask from) {
     Join join;
     join.source = instance_kind(from);
@@ -224,8 +229,10 @@ SlicingEngine::Join SlicingEngine::join_of(Mask mask, Mask from) {
     const std::vector<EventDecl>& events = program_.events;
     for (unsigned k = 0; k < leaves_.size(); ++k) {
         const Mask part = leaves_[k]->mask;
-        const bool told = std::any_of(events.begin(), events.end(), [&](const EventDecl& event) { return event.mask() == part; });
-        if ((told || leaves_[k]->own >= 0) && within(part, from | mask) && !within(part, from)) join.witnesses.push_back(k);
+        const bool told =
+            std::any_of(events.begin(), events.end(), [&](const EventDecl& event) { return event.mask() == part; });
+        if ((told || leaves_[k]->own >= 0) && within(part, from | mask) && !within(part, from))
+            join.witnesses.push_back(k);
     }
     return join;
 }
@@ -233,17 +240,21 @@ SlicingEngine::Join SlicingEngine::join_of(Mask mask, Mask from) {
 // Which events may go a quicker way than a step: `step_quietly`, or `defer` and `adopt`.
 void SlicingEngine::find_quick_ways() {
     const std::vector<EventDecl>& events = program_.events;
-    tabular_ = std::all_of(properties_.begin(), properties_.end(), [](const Property& property) { return property.table() != nullptr; });
-    const bool asks_nobody = !program_.variables && std::none_of(events.begin(), events.end(), [](const EventDecl& event) { return event.guarded; });
+    tabular_ = std::all_of(properties_.begin(), properties_.end(),
+                           [](const Property& property) { return property.table() != nullptr; });
+    const bool asks_nobody = !program_.variables && std::none_of(events.begin(), events.end(),
+                                                                 [](const EventDecl& event) { return event.guarded; });
     for (std::size_t k = 0; k < plans_.size(); ++k) {
         Plan& plan = plans_[k];
         plan.begins = plan.creates >= 0 || !plan.joins.empty();
         plan.inserts = plan.begins || leaves_[plan.leaf_kind]->stamped || program_.connected;
         plan.quiet = tabular_ && leaves_[plan.leaf_kind]->single() && !events[k].guarded && !program_.connected;
-        // Made of values one of which is new: there is nothing to derive it from, and nothing that it would be derived to.
-        plan.defers = tabular_ && properties_.size() == 1 && asks_nobody && !program_.connected && plan.creates >= 0 && plan.joins.empty() &&
-                      instances_[static_cast<unsigned>(plan.creates)].below.empty() &&
-                      std::all_of(events.begin(), events.end(), [&](const EventDecl& event) { return (event.mask() & plan.mask) != 0; });
+        // Made of values one of which is new: there is nothing to derive it from, and nothing that it would be derived
+        // to.
+        plan.defers = tabular_ && properties_.size() == 1 && asks_nobody && !program_.connected && plan.creates >= 0 &&
+                      plan.joins.empty() && instances_[static_cast<unsigned>(plan.creates)].below.empty() &&
+                      std::all_of(events.begin(), events.end(),
+                                  [&](const EventDecl& event) { return (event.mask() & plan.mask) != 0; });
     }
 }
 

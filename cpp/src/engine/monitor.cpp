@@ -134,7 +134,8 @@ void Monitor::give_up() {
     past_.collected = past_.created;
 }
 
-std::optional<BadRow> Monitor::run(const ArrowSchema& schema, std::shared_ptr<ArrowArray> batch, const BatchOptions& options) {
+std::optional<BadRow> Monitor::run(const ArrowSchema& schema, std::shared_ptr<ArrowArray> batch,
+                                   const BatchOptions& options) {
     return Batch(*this, schema, std::move(batch), options).run();
 }
 

@@ -19,7 +19,8 @@ bool is_big_integer(std::string_view text) {
     if (!text.starts_with("0x")) return false;
     text.remove_prefix(2);
     constexpr std::size_t kDigits = 16;
-    if (text.size() < kDigits || text[0] == '0' || text.find_first_not_of("0123456789abcdef") != std::string_view::npos) return false;
+    if (text.size() < kDigits || text[0] == '0' || text.find_first_not_of("0123456789abcdef") != std::string_view::npos)
+        return false;
     return text.size() > kDigits || text[0] >= '8';
 }
 
@@ -57,7 +58,9 @@ bool take_part(std::string_view& text, Value& part) {
     part.kind = static_cast<KeyKind>(kind);
     const std::size_t colon = text.find(':');
     std::uint64_t size = 0;
-    if (colon == std::string_view::npos || !take_number(text.substr(1, colon - 1), size) || size > text.size() - colon - 1) return false;
+    if (colon == std::string_view::npos || !take_number(text.substr(1, colon - 1), size) ||
+        size > text.size() - colon - 1)
+        return false;
     const std::string_view content = text.substr(colon + 1, size);
     text.remove_prefix(colon + 1 + size);
     part.bits = 0;

@@ -10,8 +10,8 @@ namespace mopsus {
 // Tuples in tuples that are plain data; what is nested deeper is told apart by identity.
 constexpr int kDeepestTuple = 16;
 
-// A tuple is written as its parts in a row: kind, size, content. Takes the next part off `text`, which must not be empty;
-// false if there is none. The part itself is not looked into.
+// A tuple is written as its parts in a row: kind, size, content. Takes the next part off `text`, which must not be
+// empty; false if there is none. The part itself is not looked into.
 bool take_part(std::string_view& text, Value& part);
 
 // Can a value have come from an event, so that it equals whatever is written the same?

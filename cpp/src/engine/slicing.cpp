@@ -25,7 +25,9 @@ void unlink(std::uint32_t* ends, std::uint32_t id, At&& at) {
 }  // namespace
 
 SlicingEngine::SlicingEngine(const Program& program, Listener& listener)
-    : Engine(program, listener), maximal_(program.binding == Binding::Maximal), history_(program.history, program.events.size()) {
+    : Engine(program, listener),
+      maximal_(program.binding == Binding::Maximal),
+      history_(program.history, program.events.size()) {
     lay_out();
 }
 
@@ -128,7 +130,8 @@ void SlicingEngine::drop_leaf(LeafKind& kind, Id id) {
 SlicingEngine::Values SlicingEngine::values_of(unsigned kind, Id id) {
     Values values{};
     const std::uint32_t* slots = record(kind, id);
-    for (std::size_t k = 0; k < instances_[kind].parameters.size(); ++k) values[instances_[kind].parameters[k]] = slots[k];
+    for (std::size_t k = 0; k < instances_[kind].parameters.size(); ++k)
+        values[instances_[kind].parameters[k]] = slots[k];
     return values;
 }
 
@@ -183,7 +186,8 @@ void SlicingEngine::define_new(const Plan& plan, const Values& values, Turn& tur
     for (const unsigned k : instances_[target].below) {
         LeafKind& below = *leaves_[instances_[k].leaf_kind];
         const Id leaf = find_leaf(below, values);
-        if (leaf != kNil && exact_of(below, leaf_at(below, leaf)) != kNone) return;  // to be derived from that one instead
+        if (leaf != kNil && exact_of(below, leaf_at(below, leaf)) != kNone)
+            return;  // to be derived from that one instead
     }
     const Id id = add_instance(target, values, clock_++);
     counts_.create();
@@ -216,7 +220,8 @@ void SlicingEngine::define_to(const Join& join, Id source, const Values& given, 
     const Id id = add_instance(join.target, values, birth);
     counts_.create();
     std::uint32_t* at = to.pool.at(id);
-    for (std::size_t k = 0; k < properties_.size(); ++k) at[to.states + k] = properties_[k].copy(origin[from.states + k]);
+    for (std::size_t k = 0; k < properties_.size(); ++k)
+        at[to.states + k] = properties_[k].copy(origin[from.states + k]);
     at[to.flags] |= origin[from.flags] & kMourning;
     if (history_.on()) at[to.past] = origin[from.past];
     if (program_.variables) Domain::store64(at + to.user, listener_.fork(Domain::load64(origin + from.user)));
@@ -234,7 +239,8 @@ void SlicingEngine::extend(const Plan& plan, const Values& values, Turn& turn) {
             if (is_instance(source)) define_to(join, source, values, turn);
             continue;
         }
-        for (Id source = leaf[join.sources.ends]; source != kNil; source = record(join.source, source)[join.sources.links + 1])
+        for (Id source = leaf[join.sources.ends]; source != kNil;
+             source = record(join.source, source)[join.sources.links + 1])
             define_to(join, source, values, turn);
     }
 }
@@ -295,7 +301,8 @@ void SlicingEngine::forget(unsigned p, Slot slot) {
     const LeafKind& single = *leaves_[singles_[p]];
     std::uint32_t* leaf = domains_[p]->extra(slot);
     domains_[p]->release(slot);
-    if (program_.connected && leaf[single.node] != kNil) classes_.bury(leaf[single.node], domains_[p]->kind(slot) == KeyKind::Object);
+    if (program_.connected && leaf[single.node] != kNil)
+        classes_.bury(leaf[single.node], domains_[p]->kind(slot) == KeyKind::Object);
     ++leaf[single.members];  // keep the slot until we are done with it
     for (const List& list : single.lists) {
         InstanceKind& kind = instances_[list.instance_kind];
@@ -361,7 +368,8 @@ void SlicingEngine::step(EventId event, const Slot* slots, Origin& origin) {
     if (program_.events[event].guarded) {
         take_guarded(plan, id, event, turn);
     } else {
-        if (const Id exact = exact_of(kind, leaf); is_instance(exact)) take(static_cast<unsigned>(kind.own), exact, event, turn);
+        if (const Id exact = exact_of(kind, leaf); is_instance(exact))
+            take(static_cast<unsigned>(kind.own), exact, event, turn);
         for (const List& list : plan.updates) {
             const Id last = leaf[list.ends + 1];
             for (Id at = leaf[list.ends]; at != kNil;) {
@@ -386,13 +394,15 @@ void SlicingEngine::take_guarded(const Plan& plan, Id id, EventId event, Turn& t
     const LeafKind& kind = *leaves_[plan.leaf_kind];
     const std::uint32_t* leaf = leaf_at(kind, id);
     std::vector<InstanceRef> everyone;
-    if (const Id exact = exact_of(kind, leaf); is_instance(exact)) everyone.push_back(ref(static_cast<unsigned>(kind.own), exact));
+    if (const Id exact = exact_of(kind, leaf); is_instance(exact))
+        everyone.push_back(ref(static_cast<unsigned>(kind.own), exact));
     for (const List& list : plan.updates)
         for (Id at = leaf[list.ends]; at != kNil; at = record(list.instance_kind, at)[list.links + 1])
             everyone.push_back(ref(list.instance_kind, at));
     for (const InstanceRef& one : everyone) {
         if (!present(one)) continue;
-        const std::uint64_t user = program_.variables ? Domain::load64(record(one.kind, one.id) + instances_[one.kind].user) : 0;
+        const std::uint64_t user =
+            program_.variables ? Domain::load64(record(one.kind, one.id) + instances_[one.kind].user) : 0;
         if (listener_.admit(event, one, user, report_values(one.kind, one.id), turn.origin) && present(one))
             take(one.kind, one.id, event, turn);
     }
@@ -420,7 +430,8 @@ void SlicingEngine::take(unsigned k, Id id, EventId event, Turn& turn) {
         notable = notable || (after & kNotable) != 0;
         changed = changed || after != before[p];
     }
-    if (notable || (at[kind.flags] & kMourning) != 0 || (history_.on() && changed)) conclude(k, id, event, before.data(), changed, turn);
+    if (notable || (at[kind.flags] & kMourning) != 0 || (history_.on() && changed))
+        conclude(k, id, event, before.data(), changed, turn);
 }
 
 void SlicingEngine::conclude(unsigned k, Id id, EventId event, const Word* before, bool changed, Turn& turn) {
@@ -477,7 +488,8 @@ void SlicingEngine::finish(Turn& turn) {
         for (const auto& [kind, id] : turn.fresh) {
             bool useful = alive_now(kind, id);
             for (const Pending& one : turn.reports)
-                useful = useful || (one.leaf_kind == instances_[kind].leaf_kind && one.leaf == record(kind, id)[instances_[kind].leaf]);
+                useful = useful || (one.leaf_kind == instances_[kind].leaf_kind &&
+                                    one.leaf == record(kind, id)[instances_[kind].leaf]);
             if (useful) surpass(kind, id);
         }
         std::erase_if(turn.reports, [&](const Pending& one) {
@@ -493,7 +505,8 @@ std::vector<Value> SlicingEngine::report_values(unsigned k, Id id) {
     std::vector<Value> values(program_.parameters);
     const std::uint32_t* slots = record(k, id);
     const InstanceKind& kind = instances_[k];
-    for (std::size_t p = 0; p < kind.parameters.size(); ++p) values[kind.parameters[p]] = domains_[kind.parameters[p]]->value(slots[p]);
+    for (std::size_t p = 0; p < kind.parameters.size(); ++p)
+        values[kind.parameters[p]] = domains_[kind.parameters[p]]->value(slots[p]);
     return values;
 }
 
@@ -518,7 +531,8 @@ void SlicingEngine::each_instance(const Visit& visit) {
         for (Id id = 1; id <= kind.pool.last(); ++id) {
             const std::uint32_t* at = kind.pool.at(id);
             if ((at[kind.flags] & kPresent) == 0) continue;
-            visit(report_values(k, id), standings(at + kind.states), [&] { return history_.read(history_.on() ? at[kind.past] : 0); });
+            visit(report_values(k, id), standings(at + kind.states),
+                  [&] { return history_.read(history_.on() ? at[kind.past] : 0); });
         }
     }
 }

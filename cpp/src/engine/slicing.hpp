@@ -38,7 +38,8 @@ public:
 
     // Are there tables only, so that `step_quietly` can be of use?
     bool tabular() const { return tabular_; }
-    // An event of one value that changes the state of no instance, which most are: true if it was one. Else nothing is done.
+    // An event of one value that changes the state of no instance, which most are: true if it was one. Else nothing is
+    // done.
     bool step_quietly(EventId event, Slot slot) {
         const Plan& plan = plans_[event];
         if (!plan.quiet) return false;
@@ -78,19 +79,19 @@ private:
         std::vector<List> lists;
         std::uint32_t words = 0;
         // Parts that a leaf has only if they can be of use; -1 or 0 stand for none.
-        int own = -1;                  // the kind of its exact instance
-        std::uint32_t exact = 0;       // that instance, and behind it when its oldest ancestor was created
-        std::uint32_t surpassed = 0;   // for maximal binding: has a more informative instance mattered?
-        std::uint32_t stamp = 0;       // when the combination was last seen without an instance (`disable`)
+        int own = -1;                 // the kind of its exact instance
+        std::uint32_t exact = 0;      // that instance, and behind it when its oldest ancestor was created
+        std::uint32_t surpassed = 0;  // for maximal binding: has a more informative instance mattered?
+        std::uint32_t stamp = 0;      // when the combination was last seen without an instance (`disable`)
         bool stamped = false;
         // Over one parameter: words after the lists.
-        std::uint32_t members = 0;                                  // instances that bind the value
-        std::uint32_t node = 0;                                     // in `classes_`, for connected programs
-        std::vector<std::pair<unsigned, std::uint32_t>> chains;     // leaf kinds over several that contain it
+        std::uint32_t members = 0;                               // instances that bind the value
+        std::uint32_t node = 0;                                  // in `classes_`, for connected programs
+        std::vector<std::pair<unsigned, std::uint32_t>> chains;  // leaf kinds over several that contain it
         // Over several, or none: a pool of their own.
-        std::uint32_t key = 0;      // the slots
-        std::uint32_t links = 0;    // a pair of links per parameter
-        std::uint32_t indexed = 0;  // is the leaf in the index?
+        std::uint32_t key = 0;               // the slots
+        std::uint32_t links = 0;             // a pair of links per parameter
+        std::uint32_t indexed = 0;           // is the leaf in the index?
         std::vector<std::uint32_t> chained;  // by parameter: where the value's slot has the chain of its leaves
         Pool pool;
         Index index;
@@ -110,20 +111,20 @@ private:
         std::vector<unsigned> below;  // kinds of less informative instances
         Pool pool;
     };
-    struct Join {  // an event may extend the instances of one kind
-        unsigned source, target;  // instance kinds
-        unsigned leaf_kind;       // over the parameters that the event and the source share
-        bool exact;               // the source is that leaf's exact instance …
-        List sources;             // … or else one of a list of it
+    struct Join {                         // an event may extend the instances of one kind
+        unsigned source, target;          // instance kinds
+        unsigned leaf_kind;               // over the parameters that the event and the source share
+        bool exact;                       // the source is that leaf's exact instance …
+        List sources;                     // … or else one of a list of it
         std::vector<unsigned> witnesses;  // leaf kinds to be asked whether the source missed something
     };
     struct Plan {
         Mask mask = 0;
         unsigned leaf_kind = 0;
         bool inserts = false;
-        int creates = -1;      // instance kind
-        bool begins = false;   // may it make instances?
-        bool quiet = false;    // is it one for `step_quietly`?
+        int creates = -1;     // instance kind
+        bool begins = false;  // may it make instances?
+        bool quiet = false;   // is it one for `step_quietly`?
         bool defers = false;
         std::vector<Join> joins;
         std::vector<List> updates;
@@ -164,7 +165,9 @@ private:
     std::uint32_t* leaf_at(const LeafKind& kind, Id id) {
         return kind.single() ? domains_[kind.parameters[0]]->extra(id) : kind.pool.at(id);
     }
-    static Id exact_of(const LeafKind& kind, const std::uint32_t* leaf) { return kind.own < 0 ? kNone : leaf[kind.exact]; }
+    static Id exact_of(const LeafKind& kind, const std::uint32_t* leaf) {
+        return kind.own < 0 ? kNone : leaf[kind.exact];
+    }
     static bool is_instance(Id exact) { return exact != kNone && exact != kDone; }
     std::uint32_t hash_of(const LeafKind& kind, const Values& values) const;
     Id find_leaf(const LeafKind& kind, const Values& values) const;
@@ -183,8 +186,8 @@ private:
     void define_to(const Join& join, Id source, const Values& values, Turn& turn);
     void extend(const Plan& plan, const Values& values, Turn& turn);
     void take(unsigned kind, Id id, EventId event, Turn& turn);
-    // Would the event leave the instance as it is, with nothing to be reported or remembered? Whether it can still report was looked
-    // at when its state last changed, and when one of its values died.
+    // Would the event leave the instance as it is, with nothing to be reported or remembered? Whether it can still
+    // report was looked at when its state last changed, and when one of its values died.
     bool stays(unsigned k, Id id, EventId event) {
         const InstanceKind& kind = instances_[k];
         const std::uint32_t* at = kind.pool.at(id);
@@ -206,7 +209,8 @@ private:
     std::vector<Value> report_values(unsigned kind, Id id);
     InstanceRef ref(unsigned kind, Id id) { return {this, kind, id, record(kind, id)[instances_[kind].serial]}; }
     bool present(InstanceRef ref);
-    Values transfer_values(Archive& archive, const std::vector<Places>& places, const std::vector<std::uint8_t>& parameters, Values values);
+    Values transfer_values(Archive& archive, const std::vector<Places>& places,
+                           const std::vector<std::uint8_t>& parameters, Values values);
     std::uint64_t transfer_instances(Archive& archive, const std::vector<Places>& places);
     void transfer_instance(Archive& archive, const std::vector<Places>& places, unsigned k, Id id);
     std::vector<Id> leaves_in_use(const LeafKind& kind) const;

@@ -8,7 +8,8 @@
 
 namespace mopsus {
 
-// The node of every value, by the numbers of the writer: the node, the one that stands for its class, whether it is buried.
+// The node of every value, by the numbers of the writer: the node, the one that stands for its class, whether it is
+// buried.
 void SlicingEngine::transfer_classes(Archive& archive) {
     const bool reading = archive.reading();
     std::unordered_map<std::uint64_t, Classes::Node> nodes;
@@ -20,7 +21,8 @@ void SlicingEngine::transfer_classes(Archive& archive) {
             std::uint32_t& node = domains_[p]->extra(slot)[single.node];
             const std::uint64_t number = archive.number(reading ? 0 : node, 0, 0xFFFFFFFF);
             if (number == 0) {  // a value of a row that turned out to be a bad one
-                if (reading && domains_[p]->extra(slot)[single.members] != 0) throw BadSnapshot("a value in the snapshot is of no class");
+                if (reading && domains_[p]->extra(slot)[single.members] != 0)
+                    throw BadSnapshot("a value in the snapshot is of no class");
                 continue;
             }
             const std::uint64_t group = archive.number(reading ? 0 : classes_.find(node), 1, 0xFFFFFFFF);
@@ -36,7 +38,8 @@ void SlicingEngine::transfer_classes(Archive& archive) {
             } else {
                 const Key other = classes_.key(known->second);
                 const auto first = firsts.find(group);
-                const bool same = other.kind == key.kind && other.bits == key.bits && other.blob == key.blob && classes_.buried(known->second) == buried;
+                const bool same = other.kind == key.kind && other.bits == key.bits && other.blob == key.blob &&
+                                  classes_.buried(known->second) == buried;
                 if (!same || first == firsts.end() || classes_.find(first->second) != classes_.find(known->second))
                     throw BadSnapshot("the classes of values in the snapshot do not fit together");
                 classes_.add_user(known->second);
@@ -46,8 +49,8 @@ void SlicingEngine::transfer_classes(Archive& archive) {
     }
 }
 
-// First the values, then instances, then leaves. Reading an instance makes the leaves that it needs; a leaf that is read after it adds
-// what it alone knows: that an instance is gone, and when its values were last seen without one.
+// First the values, then instances, then leaves. Reading an instance makes the leaves that it needs; a leaf that is
+// read after it adds what it alone knows: that an instance is gone, and when its values were last seen without one.
 void SlicingEngine::transfer(Archive& archive) {
     const std::vector<Places> places = transfer_domains(archive, domains_, program_.parameters);
     archive.field(clock_, 1, kMostCounted);
@@ -82,7 +85,8 @@ std::uint64_t SlicingEngine::transfer_instances(Archive& archive, const std::vec
             if ((kind.pool.at(id)[kind.flags] & kPresent) != 0) ids.push_back(id);
         const std::uint64_t count = archive.number(ids.size(), 0, 0xFFFFFFF0);
         alive += count;
-        for (std::uint64_t n = 0; n < count; ++n) transfer_instance(archive, places, k, archive.reading() ? kNil : ids[n]);
+        for (std::uint64_t n = 0; n < count; ++n)
+            transfer_instance(archive, places, k, archive.reading() ? kNil : ids[n]);
     }
     return alive;
 }
@@ -96,7 +100,8 @@ void SlicingEngine::transfer_instance(Archive& archive, const std::vector<Places
     if (reading) {
         const LeafKind& own = *leaves_[kind.leaf_kind];
         const Id known = find_leaf(own, values);
-        if (known != kNil && exact_of(own, leaf_at(own, known)) != kNone) throw BadSnapshot("an instance stands twice in the snapshot");
+        if (known != kNil && exact_of(own, leaf_at(own, known)) != kNone)
+            throw BadSnapshot("an instance stands twice in the snapshot");
         id = add_instance(k, values, birth);
     }
     std::uint32_t* at = record(k, id);
@@ -105,7 +110,8 @@ void SlicingEngine::transfer_instance(Archive& archive, const std::vector<Places
         at[kind.states + p] = properties_[p].transfer(archive, at[kind.states + p]);
     }
     if (history_.on()) at[kind.past] = transfer_history(archive, history_, at[kind.past], program_.events.size());
-    if (program_.variables) Domain::store64(at + kind.user, transfer_user(archive, listener_, Domain::load64(at + kind.user)));
+    if (program_.variables)
+        Domain::store64(at + kind.user, transfer_user(archive, listener_, Domain::load64(at + kind.user)));
 }
 
 SlicingEngine::Values SlicingEngine::values_of_leaf(const LeafKind& kind, Id id) const {
@@ -115,8 +121,8 @@ SlicingEngine::Values SlicingEngine::values_of_leaf(const LeafKind& kind, Id id)
     return values;
 }
 
-// The leaves of a kind that are in use. A pool does not say which of its records are: a record in use is the one that is found by
-// the values in it.
+// The leaves of a kind that are in use. A pool does not say which of its records are: a record in use is the one that
+// is found by the values in it.
 std::vector<SlicingEngine::Id> SlicingEngine::leaves_in_use(const LeafKind& kind) const {
     if (kind.mask == 0) return {1};
     const auto present = [&](std::uint8_t p, Slot slot) {
@@ -126,7 +132,8 @@ std::vector<SlicingEngine::Id> SlicingEngine::leaves_in_use(const LeafKind& kind
     const Id last = kind.single() ? domains_[kind.parameters[0]]->last() : kind.pool.last();
     for (Id id = 1; id <= last; ++id) {
         const Values values = values_of_leaf(kind, id);
-        const bool valid = std::all_of(kind.parameters.begin(), kind.parameters.end(), [&](std::uint8_t p) { return present(p, values[p]); });
+        const bool valid = std::all_of(kind.parameters.begin(), kind.parameters.end(),
+                                       [&](std::uint8_t p) { return present(p, values[p]); });
         if (valid && find_leaf(kind, values) == id) leaves.push_back(id);
     }
     return leaves;
@@ -137,7 +144,8 @@ void SlicingEngine::transfer_leaves(Archive& archive, const std::vector<Places>&
     const std::vector<Id> leaves = reading ? std::vector<Id>{} : leaves_in_use(kind);
     const std::uint64_t count = archive.number(leaves.size(), 0, 0xFFFFFFF0);
     for (std::uint64_t n = 0; n < count; ++n) {
-        const Values values = transfer_values(archive, places, kind.parameters, reading ? Values{} : values_of_leaf(kind, leaves[n]));
+        const Values values =
+            transfer_values(archive, places, kind.parameters, reading ? Values{} : values_of_leaf(kind, leaves[n]));
         std::uint32_t* leaf = leaf_at(kind, reading ? make_leaf(kind, values) : leaves[n]);
         if (kind.own >= 0) {
             const std::uint64_t done = archive.number(leaf[kind.exact] == kDone, 0, 1);
@@ -148,7 +156,8 @@ void SlicingEngine::transfer_leaves(Archive& archive, const std::vector<Places>&
             Domain::store64(leaf + kind.exact + 1, archive.number(Domain::load64(leaf + kind.exact + 1), 0, clock_));
             if (maximal_) archive.field(leaf[kind.surpassed], 0, 1);
         }
-        if (kind.stamped) Domain::store64(leaf + kind.stamp, archive.number(Domain::load64(leaf + kind.stamp), 0, clock_));
+        if (kind.stamped)
+            Domain::store64(leaf + kind.stamp, archive.number(Domain::load64(leaf + kind.stamp), 0, clock_));
     }
 }
 

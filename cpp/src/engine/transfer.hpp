@@ -14,7 +14,8 @@ namespace mopsus {
 
 inline Value transfer_value(Archive& archive, Value value) {
     if (value.kind == KeyKind::Object && !archive.live) throw BadSnapshot("live objects cannot be part of a snapshot");
-    archive.field(value.kind, static_cast<std::uint64_t>(archive.live ? KeyKind::Object : KeyKind::Int), static_cast<std::uint64_t>(KeyKind::Tuple));
+    archive.field(value.kind, static_cast<std::uint64_t>(archive.live ? KeyKind::Object : KeyKind::Int),
+                  static_cast<std::uint64_t>(KeyKind::Tuple));
     archive.field(value.dead, 0, 1);
     if (archive.live) {
         archive.field(value.serial);
@@ -24,12 +25,13 @@ inline Value transfer_value(Archive& archive, Value value) {
         value.blob = archive.text(std::move(value.blob));
     else
         value.bits = archive.number(value.bits);
-    if (archive.reading() && !archive.live && !is_plain_value(value)) throw BadSnapshot("a value in the snapshot is none");
+    if (archive.reading() && !archive.live && !is_plain_value(value))
+        throw BadSnapshot("a value in the snapshot is none");
     return value;
 }
 
-// The slots of a domain for which `wanted` holds, in an order that both sides share; no value that lives twice. When all
-// that refers to them has been read, those of dead values have to be released.
+// The slots of a domain for which `wanted` holds, in an order that both sides share; no value that lives twice. When
+// all that refers to them has been read, those of dead values have to be released.
 template <class Wanted>
 std::vector<Slot> transfer_domain(Archive& archive, Domain& domain, Wanted&& wanted) {
     std::vector<Slot> slots;
@@ -39,7 +41,8 @@ std::vector<Slot> transfer_domain(Archive& archive, Domain& domain, Wanted&& wan
     const std::uint64_t count = archive.number(slots.size(), 0, 0xFFFFFFF0);
     std::vector<bool> seen;  // by slot
     for (std::uint64_t k = 0; k < count; ++k) {
-        const Value value = transfer_value(archive, archive.reading() ? Value{KeyKind::Int, false, 0, 0, 0, {}} : domain.value(slots[k]));
+        const Value value = transfer_value(
+            archive, archive.reading() ? Value{KeyKind::Int, false, 0, 0, 0, {}} : domain.value(slots[k]));
         if (!archive.reading()) continue;
         Slot slot = value.dead ? kNil : domain.find(value.key());
         if (slot == kNil) slot = domain.insert(value.key());
@@ -56,11 +59,12 @@ std::vector<Slot> transfer_domain(Archive& archive, Domain& domain, Wanted&& wan
     return slots;
 }
 
-// How a snapshot names the values of one parameter: by their place, from 1, in the order in which they were written. When reading these
-// are the slots in that order; when writing, the place of each slot.
+// How a snapshot names the values of one parameter: by their place, from 1, in the order in which they were written.
+// When reading these are the slots in that order; when writing, the place of each slot.
 using Places = std::vector<Slot>;
 
-inline std::vector<Places> transfer_domains(Archive& archive, const std::vector<std::unique_ptr<Domain>>& domains, unsigned parameters) {
+inline std::vector<Places> transfer_domains(Archive& archive, const std::vector<std::unique_ptr<Domain>>& domains,
+                                            unsigned parameters) {
     std::vector<Places> all;
     for (unsigned p = 0; p < parameters; ++p) {
         Places slots = transfer_domain(archive, *domains[p], [](Slot) { return true; });
@@ -121,7 +125,8 @@ inline void transfer_counts(Archive& archive, Counts& counts, std::uint64_t aliv
         left -= fallen;
     }
     archive.field(counts.most, counts.alive(), counts.created);
-    if (archive.reading() && counts.alive() != alive) throw BadSnapshot("the instances in the snapshot are not as many as it says");
+    if (archive.reading() && counts.alive() != alive)
+        throw BadSnapshot("the instances in the snapshot are not as many as it says");
 }
 
 }  // namespace mopsus

@@ -75,7 +75,8 @@ std::string BigInt::to_decimal() const {
     while (!left.empty()) {
         std::uint32_t nine = divide_by(left, 1'000'000'000);
         trim(left);
-        for (int k = 0; k < 9 && (nine != 0 || !left.empty()); ++k, nine /= 10) text += static_cast<char>('0' + nine % 10);
+        for (int k = 0; k < 9 && (nine != 0 || !left.empty()); ++k, nine /= 10)
+            text += static_cast<char>('0' + nine % 10);
     }
     if (negative_) text += '-';
     std::reverse(text.begin(), text.end());
@@ -138,7 +139,8 @@ BigInt::Digits BigInt::subtract(const Digits& a, const Digits& b) {
 
 BigInt operator+(const BigInt& a, const BigInt& b) {
     if (a.negative_ == b.negative_) return BigInt::of(a.negative_, BigInt::add(a.digits_, b.digits_));
-    if (BigInt::compare_digits(a.digits_, b.digits_) >= 0) return BigInt::of(a.negative_, BigInt::subtract(a.digits_, b.digits_));
+    if (BigInt::compare_digits(a.digits_, b.digits_) >= 0)
+        return BigInt::of(a.negative_, BigInt::subtract(a.digits_, b.digits_));
     return BigInt::of(b.negative_, BigInt::subtract(b.digits_, a.digits_));
 }
 
@@ -147,7 +149,8 @@ BigInt operator*(const BigInt& a, const BigInt& b) {
     for (std::size_t i = 0; i < a.digits_.size(); ++i) {
         std::uint64_t carry = 0;
         for (std::size_t j = 0; j < b.digits_.size() || carry != 0; ++j) {
-            carry += product[i + j] + static_cast<std::uint64_t>(a.digits_[i]) * (j < b.digits_.size() ? b.digits_[j] : 0);
+            carry +=
+                product[i + j] + static_cast<std::uint64_t>(a.digits_[i]) * (j < b.digits_.size() ? b.digits_[j] : 0);
             product[i + j] = static_cast<std::uint32_t>(carry);
             carry >>= 32;
         }

@@ -25,7 +25,11 @@ std::uint32_t words_for(std::uint32_t bits) { return (bits + kWidth - 1) / kWidt
 class CaretRunner final : public Runner {
 public:
     explicit CaretRunner(const CaretMachine& machine)
-        : roles_(machine.roles), deepest_(machine.deepest), alive_(machine.alive), restarts_(machine.restarts), values_(machine.steps.size()) {
+        : roles_(machine.roles),
+          deepest_(machine.deepest),
+          alive_(machine.alive),
+          restarts_(machine.restarts),
+          values_(machine.steps.size()) {
         std::uint32_t counts[4] = {};
         for (const CaretMachine::Step& step : machine.steps) ++counts[static_cast<std::size_t>(step.memory)];
         abstract_ = words_for(counts[1]);
@@ -79,7 +83,8 @@ public:
         std::copy_n(now, width_, old_.data());
         const Role role = roles_[event];
         const bool opens = role == Role::Call || role == Role::Begin;
-        const bool closes = (role == Role::End || role == Role::Return) && unwind(calls, role == Role::End ? Role::Begin : Role::Call, now);
+        const bool closes = (role == Role::End || role == Role::Return) &&
+                            unwind(calls, role == Role::End ? Role::Begin : Role::Call, now);
         if (opens && calls.depth == deepest_) {
             drop(calls);
             calls.depth = kEnded;
@@ -114,7 +119,8 @@ public:
             // Grows as what is read is seen to be there: a damaged depth costs nothing.
             if (archive.reading()) resize(calls, k + 1);
             const bool kind = k % entry_ == 0;
-            archive.field(calls.saved[k], kind ? static_cast<Bits>(Role::Call) : 0, kind ? static_cast<Bits>(Role::Begin) : ~Bits{0});
+            archive.field(calls.saved[k], kind ? static_cast<Bits>(Role::Call) : 0,
+                          kind ? static_cast<Bits>(Role::Begin) : ~Bits{0});
         }
         calls.depth = ended ? kEnded : depth;
         constexpr unsigned kUnknown = 2;
@@ -122,7 +128,8 @@ public:
         calls.held = held == kUnknown ? std::nullopt : std::optional<bool>(held != 0);
     }
     std::size_t bytes() const override {
-        return bits_.capacity() * sizeof(Bits) + calls_.capacity() * sizeof(Calls) + free_.capacity() * sizeof(Word) + grown_;
+        return bits_.capacity() * sizeof(Bits) + calls_.capacity() * sizeof(Calls) + free_.capacity() * sizeof(Word) +
+               grown_;
     }
 
 private:
@@ -214,7 +221,9 @@ private:
                 case Op::Trigger:
                 case Op::At:
                     value = get(now, bit);
-                    if (step.memory == Memory::Stack && !(step.calls && role == Role::Call) && !(step.begins && role == Role::Begin)) break;
+                    if (step.memory == Memory::Stack && !(step.calls && role == Role::Call) &&
+                        !(step.begins && role == Role::Begin))
+                        break;
                     if (step.op == Op::Since)
                         value = values[step.right] != 0 || (values[step.left] != 0 && value);
                     else if (step.op == Op::Trigger)
@@ -271,6 +280,8 @@ void CaretMachine::check(std::size_t events) const {
     }
 }
 
-std::unique_ptr<Runner> CaretMachine::runner(std::size_t /*events*/) const { return std::make_unique<CaretRunner>(*this); }
+std::unique_ptr<Runner> CaretMachine::runner(std::size_t /*events*/) const {
+    return std::make_unique<CaretRunner>(*this);
+}
 
 }  // namespace mopsus

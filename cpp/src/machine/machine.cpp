@@ -7,7 +7,8 @@ std::unique_ptr<const Table> Machine::table(std::size_t /*events*/) const { retu
 
 Explanation Runner::explanation() { return {}; }
 
-Property::Property(const Machine& machine, std::size_t events) : table_(machine.table(events)), runner_(machine.runner(events)) {}
+Property::Property(const Machine& machine, std::size_t events)
+    : table_(machine.table(events)), runner_(machine.runner(events)) {}
 
 // The state of a table is written as its number.
 Word Property::transfer(Archive& archive, Word state) const {

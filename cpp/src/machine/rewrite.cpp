@@ -100,7 +100,8 @@ public:
             if (archive.reading() && k >= string.room()) grow(string, std::min(length, 2 * string.room()));
             Symbol& item = string.data()[k];
             archive.field(item, 0, std::numeric_limits<Symbol>::max());
-            if (archive.reading() && !follows(string.data()[k - 1], item)) throw BadSnapshot("a string in the snapshot is none");
+            if (archive.reading() && !follows(string.data()[k - 1], item))
+                throw BadSnapshot("a string in the snapshot is none");
         }
         string.length = length;
     }
@@ -181,7 +182,8 @@ public:
             cells_[k] = match == 0 ? Cell{static_cast<Symbol>(target), kNone, kNone, kNone}
                                    : cell_of(match - 1, rules_[match - 1], k % symbols_ == end_);
         }
-        for (std::size_t state = 0; state < ends_.size(); ++state) ends_[state] = cells_[state * symbols_ + end_].taken != kNone;
+        for (std::size_t state = 0; state < ends_.size(); ++state)
+            ends_[state] = cells_[state * symbols_ + end_].taken != kNone;
         origin_ = cells_[machine.start()].next;
     }
 
@@ -231,10 +233,10 @@ private:
         return cell;
     }
 
-    // The string is a stack of states of the automaton, from the state at its start to the one behind its last symbol. A symbol
-    // moves the automaton on, or completes a match: then the states that the left side has put there are taken away again, and the
-    // symbols of the right side come next, one by one, as if they came from outside. The first of them stays in `symbol`; the others wait
-    // in `coming`, the next one last:
+    // The string is a stack of states of the automaton, from the state at its start to the one behind its last symbol.
+    // A symbol moves the automaton on, or completes a match: then the states that the left side has put there are taken
+    // away again, and the symbols of the right side come next, one by one, as if they came from outside. The first of
+    // them stays in `symbol`; the others wait in `coming`, the next one last:
     //
     //     rule a b -> c d        stack          symbol    coming        what happens
     //                            s0 s1          a         -             a step to s2
@@ -242,8 +244,8 @@ private:
     //                            s0 s1          c         d             a step to s3
     //                            s0 s1 s3       d         -             and so on
     //
-    // `changes` is what the bits of written states differ in from those that were there: 0 if the string is as it was. All of this is the
-    // hot path of string rewriting: the variables are meant to stay in registers.
+    // `changes` is what the bits of written states differ in from those that were there: 0 if the string is as it was.
+    // All of this is the hot path of string rewriting: the variables are meant to stay in registers.
     Word rewrite(Word word, String& string, Symbol symbol) {
         const std::uint32_t before = string.length;
         std::uint32_t top = before;
@@ -306,8 +308,8 @@ private:
         return quiet(word) | (changes != 0 || top != before ? kMoved : 0);
     }
 
-    // How many times the match is met: a symbol that moves through a row of equal ones meets it again and again. The state at the start of
-    // a string is that of no row, so there is an end.
+    // How many times the match is met: a symbol that moves through a row of equal ones meets it again and again. The
+    // state at the start of a string is that of no row, so there is an end.
     static std::uint32_t times_of(const Cell& cell, Symbol symbol, const Symbol* top) {
         std::uint32_t times = 1;
         if (cell.first == symbol && cell.taken == 1 && cell.second != kSpecial)
@@ -315,8 +317,8 @@ private:
         return times;
     }
 
-    // What a right side has behind its first symbol waits, above the symbols that do so already. Gives how many these are, at least
-    // one; 0 if they are too many.
+    // What a right side has behind its first symbol waits, above the symbols that do so already. Gives how many these
+    // are, at least one; 0 if they are too many.
     std::size_t let_wait(const Cell& cell, std::uint32_t times, std::size_t waiting) {
         const std::vector<Symbol>& right = rules_[cell.next].right;
         const std::size_t more = cell.second == kSpecial ? right.size() - 1 : times;
@@ -400,7 +402,8 @@ private:
     }
 
     void load(const String& string, Symbol event) {
-        nodes_.assign({Node{kHead, kTail, static_cast<Symbol>(symbols_ - 2)}, Node{kHead, kTail, static_cast<Symbol>(symbols_ - 1)}});
+        nodes_.assign({Node{kHead, kTail, static_cast<Symbol>(symbols_ - 2)},
+                       Node{kHead, kTail, static_cast<Symbol>(symbols_ - 1)}});
         spare_ = kHead;
         length_ = 0;
         std::uint32_t last = kHead;
@@ -444,7 +447,8 @@ private:
                 }
                 const RewriteMachine::Rule& rule = rules_[match - 1];
                 if (rule.ending != RewriteMachine::kRunning) return rule.ending;
-                if (steps-- == 0 || length_ + rule.right.size() > longest_ + std::size_t{rule.taken}) return RewriteMachine::kExhausted;
+                if (steps-- == 0 || length_ + rule.right.size() > longest_ + std::size_t{rule.taken})
+                    return RewriteMachine::kExhausted;
                 calm = splice(rule.at_end ? kTail : nodes_[node].next, rule);
                 node = rule.right.empty() ? calm : first_;
                 all = false;
@@ -495,13 +499,16 @@ void RewriteMachine::check(std::size_t events) const {
         if (!ok) throw std::invalid_argument(what);
     };
     constexpr std::size_t kMost = 0xFFF0;
-    require(!matches.empty() && states() < kMost && symbols < kMost && rules.size() < kMost, "rewriting system too large");
-    require(symbols >= events + 2 && moves.size() == std::size_t{states()} * symbols, "rewriting tables differ in size");
+    require(!matches.empty() && states() < kMost && symbols < kMost && rules.size() < kMost,
+            "rewriting system too large");
+    require(symbols >= events + 2 && moves.size() == std::size_t{states()} * symbols,
+            "rewriting tables differ in size");
     require(longest >= 1 && longest < kMoved, "strings may not be that long");
     for (const std::uint32_t to : moves) require(to < states(), "move outside of the states");
     for (const std::uint32_t match : matches) require(match <= rules.size(), "match outside of the rules");
     for (const Rule& rule : rules) {
-        require(rule.ending <= kRunning && rule.taken >= 1 && rule.taken < kMost && rule.right.size() < kMost, "rule out of range");
+        require(rule.ending <= kRunning && rule.taken >= 1 && rule.taken < kMost && rule.right.size() < kMost,
+                "rule out of range");
         for (const std::uint16_t symbol : rule.right) require(symbol < start(), "symbol outside of the symbols");
     }
     const std::uint32_t origin = moves[start()];
@@ -520,7 +527,8 @@ void RewriteMachine::check(std::size_t events) const {
             const std::uint32_t target = moves[std::size_t{state} * symbols + symbol];
             if (matches[target] != 0) {
                 const Rule& rule = rules[matches[target] - 1];
-                require(rule.at_end == last && rule.taken <= read[state] + (last ? 0 : 1), "a left side longer than what was read");
+                require(rule.at_end == last && rule.taken <= read[state] + (last ? 0 : 1),
+                        "a left side longer than what was read");
             } else if (!last && read[target] == kMoved) {
                 read[target] = read[state] + 1;
                 order.push_back(target);

@@ -12,7 +12,8 @@ namespace mopsus {
 namespace {
 
 bool has_conflicts(const StackMachine& machine) {
-    return std::any_of(machine.actions.begin(), machine.actions.end(), [](const auto& cell) { return cell.size() > 1; });
+    return std::any_of(machine.actions.begin(), machine.actions.end(),
+                       [](const auto& cell) { return cell.size() > 1; });
 }
 
 // One stack, by tables without conflicts.
@@ -91,7 +92,8 @@ void StackMachine::check(std::size_t events) const {
     };
     const std::size_t letters = events + 1;
     require(states >= 1 && nonterminals >= 1 && !productions.empty(), "machine without states or productions");
-    require(static_cast<std::size_t>(states) * std::max<std::size_t>(letters, nonterminals) < kMoved, "machine too large");
+    require(static_cast<std::size_t>(states) * std::max<std::size_t>(letters, nonterminals) < kMoved,
+            "machine too large");
     require(actions.size() == states * letters, "machine actions have the wrong size");
     require(gotos.size() == static_cast<std::size_t>(states) * nonterminals, "machine gotos have the wrong size");
     require(alive.size() == states, "machine tables differ in size");
@@ -102,14 +104,16 @@ void StackMachine::check(std::size_t events) const {
         for (const std::int32_t action : actions[cell]) {
             const bool at_end = cell % letters == events;
             if (action >= 0)
-                require(!at_end && action > 0 && static_cast<std::uint32_t>(action) < states, "machine pushes no state of its own");
+                require(!at_end && action > 0 && static_cast<std::uint32_t>(action) < states,
+                        "machine pushes no state of its own");
             else
                 require(static_cast<std::size_t>(~action) < productions.size() && (at_end || action != kAccept),
                         "machine reduces by no production of its own");
         }
     }
     for (const std::int32_t to : gotos)
-        require(to == kNone || (to > 0 && static_cast<std::uint32_t>(to) < states), "machine goto outside of its states");
+        require(to == kNone || (to > 0 && static_cast<std::uint32_t>(to) < states),
+                "machine goto outside of its states");
 }
 
 std::unique_ptr<Runner> StackMachine::runner(std::size_t events) const {
@@ -135,7 +139,8 @@ StackRunner::StackRunner(const StackMachine& machine, std::size_t events)
         ending_.push_back(act_of(action(state, end_letter())) != Act::Error);
     if (reports_match_) match_ = {{static_cast<std::uint16_t>(machine.match)}, {false}};
     if (reports_fail_) fail_ = {{static_cast<std::uint16_t>(machine.fail)}, {!lazy_}};
-    if (machine.exhausted != StackMachine::kNone) exhausted_ = {{static_cast<std::uint16_t>(machine.exhausted)}, {!suffix_}};
+    if (machine.exhausted != StackMachine::kNone)
+        exhausted_ = {{static_cast<std::uint16_t>(machine.exhausted)}, {!suffix_}};
     bottom_ = store_.make(0, kNil);
 }
 
@@ -224,16 +229,19 @@ void StackRunner::read(Archive& archive, Word state) {
     std::vector<std::uint32_t> nodes{bottom_};
     const auto list = [&](std::uint64_t low, std::uint64_t high) {
         std::vector<std::uint32_t> found;
-        for (std::uint64_t left = archive.number(0, low, high); left > 0; --left) found.push_back(nodes[archive.number(0, 0, nodes.size() - 1)]);
+        for (std::uint64_t left = archive.number(0, low, high); left > 0; --left)
+            found.push_back(nodes[archive.number(0, 0, nodes.size() - 1)]);
         std::uint32_t first = kNil;
-        for (auto node = found.rbegin(); node != found.rend(); ++node) first = store_.make(kNoState, store_.share(*node), first);
+        for (auto node = found.rbegin(); node != found.rend(); ++node)
+            first = store_.make(kNoState, store_.share(*node), first);
         return first;
     };
     for (std::uint64_t left = archive.number(0, 0, most); left > 0; --left) {
         const auto own = static_cast<std::uint32_t>(archive.number(0, 1, alive_.size() - 1));
         const std::uint32_t node = list(1, many() ? most : 1);
         store_.for_parents(node, [&](std::uint32_t parent) {
-            if (!follows(store_[parent].state, own)) throw BadSnapshot("a stack in the snapshot is none of the machine's");
+            if (!follows(store_[parent].state, own))
+                throw BadSnapshot("a stack in the snapshot is none of the machine's");
         });
         store_[node].state = own;
         nodes.push_back(node);

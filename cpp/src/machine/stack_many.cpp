@@ -2,8 +2,9 @@
 //
 // The stacks of an instance form a graph in which common tails are shared and stacks with the same state on top are
 // joined. On an event, all reductions are made that the event allows; what they push are drafts, of which only those
-// become nodes that the event is read on top of. Since every production has a body, a draft lies on nodes of earlier events.
-// So a new way below a draft matters to that draft only, and cycles such as A -> B, B -> A end because they add no way.
+// become nodes that the event is read on top of. Since every production has a body, a draft lies on nodes of earlier
+// events. So a new way below a draft matters to that draft only, and cycles such as A -> B, B -> A end because they add
+// no way.
 #include <algorithm>
 #include <utility>
 
@@ -60,7 +61,10 @@ private:
 class ManyStacks final : public StackRunner {
 public:
     ManyStacks(const StackMachine& machine, std::size_t events)
-        : StackRunner(machine, events), draft_of_(machine.states, kNil), top_of_(machine.states, kNil), budget_(machine.budget) {}
+        : StackRunner(machine, events),
+          draft_of_(machine.states, kNil),
+          top_of_(machine.states, kNil),
+          budget_(machine.budget) {}
 
     Word step(Word word, EventId event, Origin& /*origin*/) override {
         outcome_ = &nothing_;
@@ -148,8 +152,8 @@ private:
         return accepted_;
     }
 
-    // All reductions of all tops, and of what they push; leaves the pushes of the letter itself. Nothing of that is of use
-    // if there is no budget left then.
+    // All reductions of all tops, and of what they push; leaves the pushes of the letter itself. Nothing of that is of
+    // use if there is no budget left then.
     void reduce_all(std::uint32_t letter) {
         for (std::uint32_t k = 0; k < used_; ++k) draft_of_[drafts_[k].state] = kNil;
         used_ = 0;
@@ -263,7 +267,8 @@ private:
     std::uint32_t node_of(Draft& draft) {
         if (draft.node != kNil) return store_.share(draft.node);
         std::uint32_t more = kNil;
-        for (std::size_t k = 1; k < draft.parents.size(); ++k) more = store_.make(kNoState, store_.share(draft.parents[k]), more);
+        for (std::size_t k = 1; k < draft.parents.size(); ++k)
+            more = store_.make(kNoState, store_.share(draft.parents[k]), more);
         return draft.node = store_.make(draft.state, store_.share(draft.parents[0]), more);
     }
 

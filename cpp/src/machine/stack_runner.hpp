@@ -71,7 +71,9 @@ public:
             if (nodes_[id].parent != kNil) visit(nodes_[id].parent);
     }
     std::size_t size() const { return nodes_.size(); }
-    std::size_t bytes() const { return nodes_.capacity() * sizeof(StackNode) + pending_.capacity() * sizeof(std::uint32_t); }
+    std::size_t bytes() const {
+        return nodes_.capacity() * sizeof(StackNode) + pending_.capacity() * sizeof(std::uint32_t);
+    }
 
 private:
     LargeVector<StackNode> nodes_ = LargeVector<StackNode>(1);  // 0 is a node of no state, without parents
@@ -102,7 +104,9 @@ protected:
     static constexpr Word kAccept = static_cast<Word>(Act::Push);  // of state 0, which nothing else pushes
 
     Word action(std::uint32_t state, std::uint32_t letter) const { return actions_[state * letters_ + letter]; }
-    std::uint32_t goto_of(std::uint32_t state, std::uint32_t head) const { return gotos_[state * nonterminals_ + head]; }
+    std::uint32_t goto_of(std::uint32_t state, std::uint32_t head) const {
+        return gotos_[state * nonterminals_ + head];
+    }
     std::uint32_t end_letter() const { return letters_ - 1; }
     template <class Visit>
     void for_tops(Word word, Visit&& visit) const {
@@ -126,7 +130,8 @@ protected:
         return kNil | kMoved | (reports_fail_ || failed_.empty() ? kNotable : 0);
     }
 
-    // The same for a step that took too much work: the trace is given up, or under `suffix` the matches that have begun.
+    // The same for a step that took too much work: the trace is given up, or under `suffix` the matches that have
+    // begun.
     Word exhausted() {
         outcome_ = &exhausted_;
         return kNil | kMoved | kNotable;

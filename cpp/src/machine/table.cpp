@@ -13,13 +13,16 @@ void TableMachine::check(std::size_t events) const {
     const std::size_t cells = static_cast<std::size_t>(states) * events;
     require(states >= 1 && cells < kMoved, "machine too large");
     require(initial < states && next.size() == cells, "machine table has the wrong size");
-    require(categories.size() == states && final.size() == states && alive.size() == states, "machine tables differ in size");
+    require(categories.size() == states && final.size() == states && alive.size() == states,
+            "machine tables differ in size");
     for (const std::uint32_t to : next) require(to < states, "machine step outside of its states");
     require(after_report.empty() || after_report.size() == states, "machine tables differ in size");
     for (const std::uint32_t to : after_report) require(to < states, "machine reset outside of its states");
 }
 
-std::unique_ptr<const Table> TableMachine::table(std::size_t events) const { return std::make_unique<Table>(*this, events); }
+std::unique_ptr<const Table> TableMachine::table(std::size_t events) const {
+    return std::make_unique<Table>(*this, events);
+}
 
 Table::Table(const TableMachine& machine, std::size_t events)
     : events_(static_cast<std::uint32_t>(events)),

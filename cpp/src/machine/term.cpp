@@ -41,14 +41,18 @@ Term Arena::integer(std::string_view decimal) {
     std::int64_t value = 0;
     const char* start = decimal.data() + (!decimal.empty() && decimal[0] == '+' ? 1 : 0);
     const auto [end, error] = std::from_chars(start, decimal.data() + decimal.size(), value);
-    return error == std::errc() && end == decimal.data() + decimal.size() ? integer(value) : BigInt::from_decimal(decimal).to_term(*this);
+    return error == std::errc() && end == decimal.data() + decimal.size()
+               ? integer(value)
+               : BigInt::from_decimal(decimal).to_term(*this);
 }
 
 Term Arena::integer(bool negative, const std::uint32_t* digits, std::size_t count) {
     if (count <= 2) {
-        const std::uint64_t magnitude = (count > 0 ? digits[0] : 0ULL) | (count > 1 ? static_cast<std::uint64_t>(digits[1]) << 32 : 0);
+        const std::uint64_t magnitude =
+            (count > 0 ? digits[0] : 0ULL) | (count > 1 ? static_cast<std::uint64_t>(digits[1]) << 32 : 0);
         if (magnitude <= 1ULL << 60) {
-            const std::int64_t value = negative ? -static_cast<std::int64_t>(magnitude) : static_cast<std::int64_t>(magnitude);
+            const std::int64_t value =
+                negative ? -static_cast<std::int64_t>(magnitude) : static_cast<std::int64_t>(magnitude);
             if (Term::fits_integer(value)) return Term::small(value);
         }
     }
@@ -148,9 +152,7 @@ struct KeptHeader {
     std::uint64_t bytes = 0;
 };
 
-KeptHeader& header_of(Term kept) {
-    return reinterpret_cast<KeptHeader*>(static_cast<std::uintptr_t>(kept.bits()))[-1];
-}
+KeptHeader& header_of(Term kept) { return reinterpret_cast<KeptHeader*>(static_cast<std::uintptr_t>(kept.bits()))[-1]; }
 
 bool has_items(TermType type) {
     return type == TermType::Tuple || type == TermType::List || type == TermType::Map || type == TermType::Enum;
@@ -325,7 +327,9 @@ void drop(Term kept) {
 
 std::size_t kept_size(Term kept) { return kept.is_boxed() ? header_of(kept).bytes : 0; }
 
-bool holds_objects(Term kept) { return kept.is_object() || (kept.is_boxed() && (kept.box().flags & Box::kObjects) != 0); }
+bool holds_objects(Term kept) {
+    return kept.is_object() || (kept.is_boxed() && (kept.box().flags & Box::kObjects) != 0);
+}
 
 std::string object_name(Term object) {
     if (object.is_boxed()) return std::string(object.bytes());

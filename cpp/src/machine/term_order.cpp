@@ -43,7 +43,8 @@ int compare_numbers(Term a, Term b) {
 }
 
 bool equals_none(Term term) {
-    return term == Term::none() || (term.type() == TermType::Atom && (term.bytes() == "none" || term.bytes() == "undefined"));
+    return term == Term::none() ||
+           (term.type() == TermType::Atom && (term.bytes() == "none" || term.bytes() == "undefined"));
 }
 
 class Equality {
@@ -86,7 +87,8 @@ private:
         for (std::size_t k = 0; k < a.size(); ++k) {
             bool found = false;
             for (std::size_t n = 0; n < b.size() && !found; ++n)
-                found = same(a.items()[2 * k], b.items()[2 * n], depth + 1) && same(a.items()[2 * k + 1], b.items()[2 * n + 1], depth + 1);
+                found = same(a.items()[2 * k], b.items()[2 * n], depth + 1) &&
+                        same(a.items()[2 * k + 1], b.items()[2 * n + 1], depth + 1);
             if (!found) return false;
         }
         return true;
@@ -155,7 +157,8 @@ public:
         const TermType type = a.type();
         const TermType other = b.type();
         if (is_number(type) && is_number(other)) return compare_numbers(a, b);
-        if (is_spelled(type) && is_spelled(other) && (type == other || type == TermType::Text || other == TermType::Text))
+        if (is_spelled(type) && is_spelled(other) &&
+            (type == other || type == TermType::Text || other == TermType::Text))
             return sign(a.bytes().compare(b.bytes()));
         if (rank(type) != rank(other)) {
             mismatch_ = true;
@@ -180,12 +183,12 @@ private:
                 return compare_items(a, b, depth);
             case TermType::List: return compare_items(a, b, depth);
             case TermType::Map: return compare_maps(a, b, depth);
-            default:
-                mismatch_ = true;
-                return a.bits() < b.bits() ? -1 : 1;
+            default: mismatch_ = true; return a.bits() < b.bits() ? -1 : 1;
         }
     }
-    static Term name_of(Term term) { return term.type() == TermType::None ? Term::brief(TermType::Atom, "none") : term; }
+    static Term name_of(Term term) {
+        return term.type() == TermType::None ? Term::brief(TermType::Atom, "none") : term;
+    }
     Term value_of(Term& place) {
         const Term term = opened(place, arena_);
         return term.type() == TermType::Enum ? opened(term.items()[1], arena_) : term;
@@ -208,7 +211,8 @@ private:
         const std::vector<Term*> right = sorted(b, depth);
         for (const std::size_t part : {0U, 1U})
             for (std::size_t k = 0; k < left.size(); ++k)
-                if (const int order = compare(left[k][part], right[k][part], depth + 1); order != 0 || failed()) return order;
+                if (const int order = compare(left[k][part], right[k][part], depth + 1); order != 0 || failed())
+                    return order;
         return 0;
     }
     std::vector<Term*> sorted(Term map, int depth) {
@@ -246,7 +250,8 @@ bool identical(Term a, Term b) {
     switch (left.type) {
         case TermType::Float: return std::memcmp(&left.real, &right.real, sizeof left.real) == 0;
         case TermType::Integer:
-            return ((left.flags ^ right.flags) & Box::kNegative) == 0 && std::equal(left.digits, left.digits + left.size, right.digits);
+            return ((left.flags ^ right.flags) & Box::kNegative) == 0 &&
+                   std::equal(left.digits, left.digits + left.size, right.digits);
         case TermType::Enum: return a.original() == b.original();
         case TermType::Tuple:
             if (!identical(a.tag(), b.tag())) return false;
@@ -274,7 +279,9 @@ std::uint64_t hash(Term term) {
             std::memcpy(&bits, &box.real, sizeof bits);
             return mix(start ^ bits, kFactor);
         }
-        case TermType::Integer: return start ^ hash_bytes(KeyKind::BigInt, {reinterpret_cast<const char*>(box.digits), box.size * sizeof(std::uint32_t)});
+        case TermType::Integer:
+            return start ^ hash_bytes(KeyKind::BigInt,
+                                      {reinterpret_cast<const char*>(box.digits), box.size * sizeof(std::uint32_t)});
         case TermType::Enum: return hash(term.original());
         case TermType::Tuple:
         case TermType::List:

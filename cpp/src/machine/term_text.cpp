@@ -9,7 +9,9 @@ namespace mopsus {
 
 namespace {
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '@'; }
+bool is_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '@';
+}
 
 bool needs_quotes(std::string_view atom) {
     if (atom.empty() || atom[0] < 'a' || atom[0] > 'z') return true;
@@ -90,7 +92,9 @@ void write(std::string& out, Term term, int depth) {
         out += close;
     };
     switch (term.type()) {
-        case TermType::Integer: out += term.is_small() ? std::to_string(term.small()) : BigInt(term).to_decimal(); break;
+        case TermType::Integer:
+            out += term.is_small() ? std::to_string(term.small()) : BigInt(term).to_decimal();
+            break;
         case TermType::Float: write_real(out, term.real()); break;
         case TermType::Atom: write_atom(out, term.bytes()); break;
         case TermType::String:
@@ -115,7 +119,8 @@ constexpr std::uint64_t kMost = std::uint64_t{1} << 30;
 Term transfer_integer(Archive& archive, Term term, Arena& arena) {
     const std::string digits = archive.text(archive.reading() ? "" : to_text(term));
     const std::size_t sign = !digits.empty() && digits[0] == '-' ? 1 : 0;
-    if (digits.size() == sign || digits.size() > Arena::kMostDigits || digits.find_first_not_of("0123456789", sign) != std::string::npos)
+    if (digits.size() == sign || digits.size() > Arena::kMostDigits ||
+        digits.find_first_not_of("0123456789", sign) != std::string::npos)
         throw BadSnapshot("an integer in the snapshot is damaged");
     return arena.integer(digits);
 }
@@ -131,14 +136,17 @@ Term transfer_real(Archive& archive, Term term, Arena& arena) {
 
 Term transfer_items(Archive& archive, Term term, TermType type, Arena& arena, bool likeness, int depth);
 
-// `likeness`: a live object is saved by its name, which reads as an object that is like it. Otherwise it cannot be saved.
+// `likeness`: a live object is saved by its name, which reads as an object that is like it. Otherwise it cannot be
+// saved.
 Term transfer_at(Archive& archive, Term term, Arena& arena, bool likeness, int depth) {
     if (depth > 2 * kDeepest) throw BadSnapshot("a value in the snapshot is too deep");
     const auto type = static_cast<TermType>(
         archive.number(static_cast<std::uint64_t>(term.type()), 0, static_cast<std::uint64_t>(TermType::Object)));
     const auto text = [&](TermType spelled) {
         const bool writing = !archive.reading();
-        return writing ? archive.text(spelled == TermType::Pid && term.is_pid() ? to_text(term) : std::string(term.bytes())) : archive.text({});
+        return writing
+                   ? archive.text(spelled == TermType::Pid && term.is_pid() ? to_text(term) : std::string(term.bytes()))
+                   : archive.text({});
     };
     switch (type) {
         case TermType::Integer: return transfer_integer(archive, term, arena);
@@ -167,9 +175,11 @@ Term transfer_items(Archive& archive, Term term, TermType type, Arena& arena, bo
     Term tag;
     if (type == TermType::Tuple && archive.number(archive.reading() ? 0 : !term.tag().is_nothing(), 0, 1) != 0)
         tag = transfer_at(archive, term.tag(), arena, likeness, depth + 1);
-    if (!tag.is_nothing() && tag.type() != TermType::Text) throw BadSnapshot("a value in the snapshot is of a class without a name");
+    if (!tag.is_nothing() && tag.type() != TermType::Text)
+        throw BadSnapshot("a value in the snapshot is of a class without a name");
     std::vector<Term> items;  // a count that is too large runs out of snapshot
-    for (std::size_t k = 0; k < parts; ++k) items.push_back(transfer_at(archive, archive.reading() ? Term() : term.items()[k], arena, likeness, depth + 1));
+    for (std::size_t k = 0; k < parts; ++k)
+        items.push_back(transfer_at(archive, archive.reading() ? Term() : term.items()[k], arena, likeness, depth + 1));
     Term* placed = arena.terms(parts);
     std::copy(items.begin(), items.end(), placed);
     if (type == TermType::Tuple) return arena.tuple(placed, count, tag);

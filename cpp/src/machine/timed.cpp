@@ -31,7 +31,9 @@ void TimedMachine::check(std::size_t events) const {
     }
 }
 
-std::unique_ptr<Runner> TimedMachine::runner(std::size_t events) const { return std::make_unique<TimedRunner>(*this, events); }
+std::unique_ptr<Runner> TimedMachine::runner(std::size_t events) const {
+    return std::make_unique<TimedRunner>(*this, events);
+}
 
 TimedRunner::TimedRunner(const TimedMachine& machine, std::size_t events)
     : letters_(machine.letters.size() * events),
@@ -42,7 +44,8 @@ TimedRunner::TimedRunner(const TimedMachine& machine, std::size_t events)
       alive_(machine.alive),
       values_(machine.letters.size() + machine.operators.size() + 1, 1) {
     for (std::size_t event = 0; event < events; ++event)
-        for (std::size_t k = 0; k < letter_count_; ++k) letters_[event * letter_count_ + k] = machine.letters[k][event] ? 1 : 0;
+        for (std::size_t k = 0; k < letter_count_; ++k)
+            letters_[event * letter_count_ + k] = machine.letters[k][event] ? 1 : 0;
     for (unsigned verdicts = 0; verdicts < outcomes_.size(); ++verdicts) {
         for (unsigned k = 0; k < machine.categories.size(); ++k) {
             if (((verdicts >> k) & 1U) == 0 || machine.categories[k] < 0) continue;
@@ -62,12 +65,13 @@ void TimedRunner::lay_out(const TimedMachine& machine) {
         const auto value = static_cast<std::uint32_t>(letter_count_ + k);
         if (delays_.is_delayed(value)) continue;
         const auto always = static_cast<std::uint32_t>(values_.size() - 1);
-        Step step{op.kind, Memory::Flag, op.operands.size() > 1 ? op.operands[0] : always, op.operands.back(), value, 0, 0, op.bounds};
+        Step step{op.kind, Memory::Flag, op.operands.size() > 1 ? op.operands[0] : always, op.operands.back(), value, 0,
+                  0,       op.bounds};
         const Bounds& bounds = op.bounds[TimedMachine::kUnits];
         if (op.kind == Kind::Since && !(bounds.low == 0 && bounds.high == TimedMachine::kForever)) {
-            step.memory = bounds.low == 0                          ? Memory::Last
+            step.memory = bounds.low == 0                         ? Memory::Last
                           : bounds.high == TimedMachine::kForever ? Memory::First
-                                                                   : Memory::Groups;
+                                                                  : Memory::Groups;
         }
         if (op.kind == Kind::Previous || (op.kind == Kind::Since && step.memory != Memory::Groups)) step.bit = bits++;
         // A connective of many operands takes them in one after the other.
@@ -164,7 +168,9 @@ bool TimedRunner::to_nanoseconds(std::uint32_t* at) {
             fit = fit && !__builtin_mul_overflow(static_cast<std::int64_t>(time), unit_, &scaled);
         });
         if (!fit) return false;
-        each_time(at, [&](std::uint64_t& time) { time = static_cast<std::uint64_t>(static_cast<std::int64_t>(time) * unit_); });
+        each_time(at, [&](std::uint64_t& time) {
+            time = static_cast<std::uint64_t>(static_cast<std::int64_t>(time) * unit_);
+        });
     }
     at[kFlags] |= TimedMachine::kNanoseconds;
     return true;
@@ -272,7 +278,8 @@ Word TimedRunner::step(Word state, EventId event, Origin& origin) {
             case Kind::Or: value = left || right; break;
             case Kind::Xor: value = left != right; break;
             case Kind::Previous:
-                value = started && bit(at, step.bit) && step.bounds[scale(at)].has(now - static_cast<std::uint64_t>(last));
+                value =
+                    started && bit(at, step.bit) && step.bounds[scale(at)].has(now - static_cast<std::uint64_t>(last));
                 set_bit(at, step.bit, right);
                 break;
             default: value = evaluate(step, at, now, left, right); break;
@@ -295,7 +302,8 @@ void TimedRunner::transfer(Archive& archive, Word state) {
     store(at + kTime, archive.number(load(at + kTime)));
     for (std::uint32_t k = kBits; k < bits_end_; ++k) archive.field(at[k], 0, 0xFFFFFFFF);
     for (const Step& step : steps_) {
-        if (step.memory == Memory::Last || step.memory == Memory::First) store(at + step.place, archive.number(load(at + step.place)));
+        if (step.memory == Memory::Last || step.memory == Memory::First)
+            store(at + step.place, archive.number(load(at + step.place)));
         if (step.memory == Memory::Groups) groups_[at[step.place] - 1].transfer(archive);
     }
     if (!delays_.empty()) delays_.transfer(archive, at[kDelay]);
@@ -310,7 +318,8 @@ std::size_t TimedRunner::kept(Word state) const {
 }
 
 std::size_t TimedRunner::bytes() const {
-    std::size_t bytes = pool_.bytes() + groups_.capacity() * sizeof(Witnesses) + free_groups_.capacity() * sizeof(std::uint32_t);
+    std::size_t bytes =
+        pool_.bytes() + groups_.capacity() * sizeof(Witnesses) + free_groups_.capacity() * sizeof(std::uint32_t);
     for (const Witnesses& groups : groups_) bytes += groups.bytes();
     return bytes + delays_.bytes();
 }

@@ -8,7 +8,9 @@ Delays::Delays(const TimedMachine& machine) : lane_of_(machine.letters.size() + 
     for (std::size_t k = 0; k < machine.operators.size(); ++k) {
         const TimedMachine::Operator& op = machine.operators[k];
         const bool future = op.kind == Kind::Next || op.kind == Kind::Until;
-        if (!future && std::none_of(op.operands.begin(), op.operands.end(), [&](std::uint32_t value) { return is_delayed(value); })) continue;
+        if (!future && std::none_of(op.operands.begin(), op.operands.end(),
+                                    [&](std::uint32_t value) { return is_delayed(value); }))
+            continue;
         const auto lane = static_cast<std::uint32_t>(plans_.size());
         for (std::uint32_t n = 0; n < op.operands.size(); ++n) {
             const std::uint32_t value = op.operands[n];
@@ -18,7 +20,8 @@ Delays::Delays(const TimedMachine& machine) : lane_of_(machine.letters.size() + 
                 inputs_.push_back({value, {lane, n}});
         }
         const std::size_t value = machine.letters.size() + k;
-        plans_.push_back({op.kind, static_cast<std::uint32_t>(op.operands.size()), op.bounds, {}, value == machine.formula});
+        plans_.push_back(
+            {op.kind, static_cast<std::uint32_t>(op.operands.size()), op.bounds, {}, value == machine.formula});
         lane_of_[value] = lane;
     }
 }
@@ -136,17 +139,17 @@ Delays::Truth Delays::since(const Bounds& bounds, const State& state, Lane& lane
     return lane.witnesses.within(state.time(point), bounds) ? Truth::True : Truth::False;
 }
 
-// At points from `taken` on, one operand is not known yet, and the other may be. The value is known all the same if it is
-// the same whatever the missing operands turn out to be. `a since[low, high] b` at `point` holds if there is a witness, a point
-// of `b` between `now - high` and `now - low`, with `a` at every point after it:
+// At points from `taken` on, one operand is not known yet, and the other may be. The value is known all the same if it
+// is the same whatever the missing operands turn out to be. `a since[low, high] b` at `point` holds if there is a
+// witness, a point of `b` between `now - high` and `now - low`, with `a` at every point after it:
 //
 //     before `taken`       from `taken` on, `a` or `b` unknown                             point
 //     ---------------------|-----------------------|-----------------|---------------------|----> time
 //     `witnesses`          first: no witness       hope: the first   near: the last point
 //     that still hold      lies before it          possible witness  that is not too near
 //
-// `first` is the last point at which `a` fails, if one is known. All of these places only move on, so that looking at all points
-// of a run takes no longer than looking at each a few times.
+// `first` is the last point at which `a` fails, if one is known. All of these places only move on, so that looking at
+// all points of a run takes no longer than looking at each a few times.
 Delays::Truth Delays::since_ahead(const Bounds& bounds, const State& state, Lane& lane) {
     const std::uint64_t point = lane.done;
     const std::uint64_t now = state.time(point);
@@ -162,7 +165,8 @@ Delays::Truth Delays::since_ahead(const Bounds& bounds, const State& state, Lane
     if (old && (left == nullptr || left->known > point)) return Truth::True;
     if (bounds.low == 0 && right.at(point) == Truth::True) return Truth::True;
     const auto reachable = [&](std::uint64_t from) {
-        return ahead.near >= from && now - state.time(ahead.near) >= bounds.low && now - state.time(ahead.near) <= bounds.high;
+        return ahead.near >= from && now - state.time(ahead.near) >= bounds.low &&
+               now - state.time(ahead.near) <= bounds.high;
     };
     // The first witness that is known and not too far may be too near; beyond what is known, any point may be one.
     const bool hopeful = ahead.hope < known && now - state.time(ahead.hope) >= bounds.low;
@@ -170,11 +174,12 @@ Delays::Truth Delays::since_ahead(const Bounds& bounds, const State& state, Lane
     return old || hopeful || open ? Truth::Unknown : Truth::False;
 }
 
-// Whether the left operand is known to fail at a point from `taken` on; `ahead.broken` is the last one. A new witness may lie
-// there, but none before.
+// Whether the left operand is known to fail at a point from `taken` on; `ahead.broken` is the last one. A new witness
+// may lie there, but none before.
 bool Delays::look_for_break(const Track& left, Lane& lane, std::uint64_t point) {
     Ahead& ahead = lane.ahead;
-    for (ahead.looked = std::max(ahead.looked, lane.taken); ahead.looked <= point && ahead.looked < left.known; ++ahead.looked)
+    for (ahead.looked = std::max(ahead.looked, lane.taken); ahead.looked <= point && ahead.looked < left.known;
+         ++ahead.looked)
         if (left.at(ahead.looked) == Truth::False) ahead.broken = ahead.looked;
     return ahead.broken >= lane.taken && ahead.looked > lane.taken && left.at(ahead.broken) == Truth::False;
 }
@@ -186,7 +191,8 @@ void Delays::look_for_witness(const Bounds& bounds, const State& state, Lane& la
     const std::uint64_t known = std::min(right.known, point + 1);
     Ahead& ahead = lane.ahead;
     ahead.hope = std::max(ahead.hope, first);
-    while (ahead.hope < known && (right.at(ahead.hope) == Truth::False || now - state.time(ahead.hope) > bounds.high)) ++ahead.hope;
+    while (ahead.hope < known && (right.at(ahead.hope) == Truth::False || now - state.time(ahead.hope) > bounds.high))
+        ++ahead.hope;
     ahead.near = std::max(ahead.near, lane.taken);
     while (ahead.near < point && now - state.time(ahead.near + 1) >= bounds.low) ++ahead.near;
 }
@@ -198,7 +204,8 @@ Delays::Truth Delays::until(const Bounds& bounds, const State& state, Lane& lane
     Track& right = lane.right();
     const bool conditional = &left != &right;
     Queue<std::uint64_t>& witnesses = right.marks;
-    while (!witnesses.empty() && (witnesses.front() < point || state.time(witnesses.front()) - now < bounds.low)) witnesses.pop();
+    while (!witnesses.empty() && (witnesses.front() < point || state.time(witnesses.front()) - now < bounds.low))
+        witnesses.pop();
     if (conditional)
         while (!left.marks.empty() && left.marks.front() < point) left.marks.pop();
     const bool broken = conditional && !left.marks.empty();
@@ -226,7 +233,8 @@ void Delays::transfer(Archive& archive, std::uint32_t id) {
     for (std::size_t k = 0; k < plans_.size(); ++k) transfer_lane(archive, state, plans_[k], state.lanes[k]);
     // An operand is known as far as its own lane has got, and at all points if it does not depend on the future.
     const auto require_known = [&](Reader reader, std::uint64_t known) {
-        if (state.lanes[reader.lane].operands[reader.operand].known != known) throw BadSnapshot("the values of a timed formula do not fit together");
+        if (state.lanes[reader.lane].operands[reader.operand].known != known)
+            throw BadSnapshot("the values of a timed formula do not fit together");
     };
     for (const auto& [value, reader] : inputs_) require_known(reader, state.points());
     for (std::size_t k = 0; k < plans_.size(); ++k)
@@ -249,7 +257,8 @@ void Delays::transfer_lane(Archive& archive, const State& state, const Plan& pla
     for (Track& operand : lane.operands) {
         archive.field(operand.known, 0, points);
         transfer_queue(archive, operand.values, [&](std::uint8_t& value) { archive.field(value, 0, 1); });
-        transfer_queue(archive, operand.marks, [&](std::uint64_t& mark) { archive.field(mark, 0, points == 0 ? 0 : points - 1); });
+        transfer_queue(archive, operand.marks,
+                       [&](std::uint64_t& mark) { archive.field(mark, 0, points == 0 ? 0 : points - 1); });
         const std::uint64_t count = operand.values.size();
         const bool whole = plan.kind == Kind::Until ? points != 0 || operand.marks.empty()
                                                     : operand.known <= used || operand.known - used <= count;

@@ -63,7 +63,8 @@ private:
             if (values.size() > keep) values.pop(values.size() - keep);
         }
     };
-    // Of the points from `taken` up to the one whose value is asked for. All of these only grow, and none needs to be stored.
+    // Of the points from `taken` up to the one whose value is asked for. All of these only grow, and none needs to be
+    // stored.
     struct Ahead {
         std::uint64_t looked = 0;  // the left operand has been looked at before this point
         std::uint64_t broken = 0;  // where it last failed
@@ -99,9 +100,9 @@ private:
     static Truth until(const Bounds& bounds, const State& state, Lane& lane);
     void transfer_lane(Archive& archive, const State& state, const Plan& plan, Lane& lane) const;
 
-    std::vector<Plan> plans_;  // operands first
+    std::vector<Plan> plans_;                               // operands first
     std::vector<std::pair<std::uint32_t, Reader>> inputs_;  // values that are known at once
-    std::vector<std::uint32_t> lane_of_;  // by value
+    std::vector<std::uint32_t> lane_of_;                    // by value
     std::vector<std::unique_ptr<State>> states_;
     std::vector<std::uint32_t> free_;
 };

@@ -32,14 +32,15 @@ public:
 private:
     using Kind = TimedMachine::Kind;
     using Bounds = TimedMachine::Bounds;
-    // What a `since` remembers, from the least: whether there was a witness, when the last or the first was, all that matters.
+    // What a `since` remembers, from the least: whether there was a witness, when the last or the first was, all that
+    // matters.
     enum class Memory : std::uint8_t { Flag, Last, First, Groups };
     struct Step {
         Kind kind;
         Memory memory = Memory::Flag;
-        std::uint32_t left;   // values; the last of all is always true
+        std::uint32_t left;  // values; the last of all is always true
         std::uint32_t right;
-        std::uint32_t value;  // its own
+        std::uint32_t value;      // its own
         std::uint32_t bit = 0;    // of the record
         std::uint32_t place = 0;  // of its time, or of the number of its groups
         std::array<Bounds, 2> bounds;
@@ -63,7 +64,9 @@ private:
         std::uint32_t& word = at[kBits + (k >> 5)];
         word = (word & ~(1U << (k & 31))) | (static_cast<std::uint32_t>(value) << (k & 31));
     }
-    static TimedMachine::Scale scale(const std::uint32_t* at) { return static_cast<TimedMachine::Scale>(at[kFlags] & 1U); }
+    static TimedMachine::Scale scale(const std::uint32_t* at) {
+        return static_cast<TimedMachine::Scale>(at[kFlags] & 1U);
+    }
 
     void lay_out(const TimedMachine& machine);
     void attach(std::uint32_t* at);

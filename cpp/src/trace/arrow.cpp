@@ -40,7 +40,8 @@ Type type_of(std::string_view format) {
     if (format.substr(0, 2) == "w:") return Type::FixedBytes;
     // Dates, times and timestamps count as the integers that they are stored as.
     if (format == "tdD" || format == "tts" || format == "ttm") return Type::Int32;
-    if (format == "tdm" || format == "ttu" || format == "ttn" || format.substr(0, 2) == "ts" || format.substr(0, 2) == "tD")
+    if (format == "tdm" || format == "ttu" || format == "ttn" || format.substr(0, 2) == "ts" ||
+        format.substr(0, 2) == "tD")
         return Type::Int64;
     return Type::Unsupported;
 }
@@ -110,7 +111,8 @@ std::string_view Column::text(std::int64_t row) const {
             };
             const View& view = values<View>()[row];
             if (view.length <= 12) return {view.start, static_cast<std::size_t>(view.length)};
-            return {static_cast<const char*>(buffers_[2 + view.buffer]) + view.offset, static_cast<std::size_t>(view.length)};
+            return {static_cast<const char*>(buffers_[2 + view.buffer]) + view.offset,
+                    static_cast<std::size_t>(view.length)};
         }
         case Type::FixedBytes:
             return {static_cast<const char*>(values_) + (offset_ + row) * width_, static_cast<std::size_t>(width_)};
@@ -129,7 +131,8 @@ Key Column::key(std::int64_t row, std::string& scratch) const {
             const std::uint64_t value = values<std::uint64_t>()[row];
             if (value <= 0x7FFFFFFFFFFFFFFFULL) return Key::of_int(static_cast<std::int64_t>(value));
             std::array<char, 24> hex{};
-            scratch.assign(hex.data(), static_cast<std::size_t>(std::snprintf(hex.data(), hex.size(), "0x%llx", static_cast<unsigned long long>(value))));
+            scratch.assign(hex.data(), static_cast<std::size_t>(std::snprintf(hex.data(), hex.size(), "0x%llx",
+                                                                              static_cast<unsigned long long>(value))));
             return Key::of_blob(KeyKind::BigInt, scratch);
         }
         case Type::Float:
@@ -159,7 +162,8 @@ Term Column::term(std::int64_t row, Arena& arena) const {
         case Type::Double: return arena.real(real(row));
         case Type::UInt64: {
             const std::uint64_t value = values<std::uint64_t>()[row];
-            const std::array<std::uint32_t, 2> digits{static_cast<std::uint32_t>(value), static_cast<std::uint32_t>(value >> 32)};
+            const std::array<std::uint32_t, 2> digits{static_cast<std::uint32_t>(value),
+                                                      static_cast<std::uint32_t>(value >> 32)};
             return arena.integer(false, digits.data(), digits[1] != 0 ? 2 : digits[0] != 0 ? 1 : 0);
         }
         case Type::Bool: {

@@ -13,7 +13,8 @@ const char* describe(const Column& column) { return column.format().c_str(); }
 // Why a row of a column has no value, if it has none.
 std::optional<BadRow::Why> fault(const Column& column, std::int64_t row) {
     const Column* dictionary = column.dictionary().get();
-    if ((dictionary != nullptr ? *dictionary : column).type() == Column::Type::Unsupported) return BadRow::Why::UnsupportedType;
+    if ((dictionary != nullptr ? *dictionary : column).type() == Column::Type::Unsupported)
+        return BadRow::Why::UnsupportedType;
     if (!column.valid(row)) return BadRow::Why::NullParameter;
     if (dictionary == nullptr) return {};
     const std::int64_t at = column.integer(row);
@@ -23,8 +24,13 @@ std::optional<BadRow::Why> fault(const Column& column, std::int64_t row) {
 
 }  // namespace
 
-Monitor::Batch::Batch(Monitor& monitor, const ArrowSchema& schema, std::shared_ptr<ArrowArray> array, const BatchOptions& options)
-    : monitor_(monitor), options_(options), array_(std::move(array)), length_(array_->length), inputs_(monitor.program_.parameters) {
+Monitor::Batch::Batch(Monitor& monitor, const ArrowSchema& schema, std::shared_ptr<ArrowArray> array,
+                      const BatchOptions& options)
+    : monitor_(monitor),
+      options_(options),
+      array_(std::move(array)),
+      length_(array_->length),
+      inputs_(monitor.program_.parameters) {
     for (std::int64_t k = 0; k < schema.n_children && k < array_->n_children; ++k) {
         columns_.push_back(std::make_unique<Column>(*schema.children[k], *array_->children[k], array_->offset));
         const Column* column = columns_.back().get();
@@ -62,7 +68,8 @@ void Monitor::Batch::find_fields(const ArrowSchema& schema) {
 bool Monitor::Batch::has_fields(std::int64_t row, EventId event) {
     const std::vector<const Column*>& columns = fields_[event];
     for (std::size_t k = 0; k < columns.size(); ++k) {
-        const std::optional<BadRow::Why> why = columns[k] == nullptr ? BadRow::Why::MissingColumn : fault(*columns[k], row);
+        const std::optional<BadRow::Why> why =
+            columns[k] == nullptr ? BadRow::Why::MissingColumn : fault(*columns[k], row);
         if (!why || *why == BadRow::Why::NullParameter) continue;
         bad(row, *why, monitor_.program_.events[event].fields[k], event);
         return false;
@@ -75,7 +82,8 @@ EventData Monitor::Batch::data() {
     const std::vector<const Column*>& columns = fields_[event_id_];
     arena_.clear();
     data_ = {arena_.terms(columns.size()), columns.size(), &arena_};
-    for (std::size_t k = 0; k < columns.size(); ++k) data_.fields[k] = fault(*columns[k], row_) ? Term::none() : columns[k]->term(row_, arena_);
+    for (std::size_t k = 0; k < columns.size(); ++k)
+        data_.fields[k] = fault(*columns[k], row_) ? Term::none() : columns[k]->term(row_, arena_);
     return data_;
 }
 
@@ -95,7 +103,8 @@ void Monitor::Batch::prepare(Input& input, unsigned p) {
 }
 
 std::int64_t Monitor::Batch::row_number(std::int64_t row) const {
-    const bool given = number_ != nullptr && number_->is_integer() && number_->dictionary() == nullptr && number_->valid(row);
+    const bool given =
+        number_ != nullptr && number_->is_integer() && number_->dictionary() == nullptr && number_->valid(row);
     return given ? number_->integer(row) : options_.first_row + row;
 }
 
@@ -149,7 +158,8 @@ void Monitor::Batch::bad(std::int64_t row, BadRow::Why why, std::string column, 
     found.why = why;
     if (event >= 0) found.event = monitor_.program_.events[static_cast<std::size_t>(event)].name;
     for (unsigned p = 0; p < inputs_.size(); ++p)
-        if (monitor_.names_[p] == found.column && inputs_[p].column != nullptr) found.type = describe(*inputs_[p].column);
+        if (monitor_.names_[p] == found.column && inputs_[p].column != nullptr)
+            found.type = describe(*inputs_[p].column);
     if (why == BadRow::Why::UnsupportedType && found.type.empty() && event >= 0) {
         const std::vector<std::string>& names = monitor_.program_.events[static_cast<std::size_t>(event)].fields;
         for (std::size_t k = 0; k < names.size(); ++k)
@@ -169,7 +179,8 @@ Slot Monitor::Batch::slot(Engine& engine, unsigned p, std::int64_t row, bool ins
     const auto at = static_cast<std::size_t>(input.column->integer(row));
     Slot& known = input.remap->slots[at];
     // After a release, a slot may be dead or belong to another value.
-    if (known != kNil && (!monitor_.released_ || (domain.serial(known) == input.remap->serials[at] && !domain.dead(known))))
+    if (known != kNil &&
+        (!monitor_.released_ || (domain.serial(known) == input.remap->serials[at] && !domain.dead(known))))
         return known;
     known = look_up(input.column->key(row, scratch_));
     if (known != kNil) input.remap->serials[at] = domain.serial(known);
@@ -192,7 +203,8 @@ void Monitor::Batch::look_ahead(Engine& engine, std::int64_t from, std::int64_t 
         hint.slot = kNil;
         hint.fault = input.column == nullptr ? BadRow::Why::MissingColumn : fault(*input.column, row);
         if (hint.fault) return;
-        if (input.remap != nullptr) hint.slot = input.remap->slots[static_cast<std::size_t>(input.column->integer(row))];
+        if (input.remap != nullptr)
+            hint.slot = input.remap->slots[static_cast<std::size_t>(input.column->integer(row))];
         if (hint.slot != kNil) return;
         hint.hash = input.column->key(row, scratch_).hash;
         engine.domain(p).prefetch(hint.hash);
@@ -225,7 +237,8 @@ void Monitor::Batch::release_row(std::int64_t row) {
 }
 
 std::optional<BadRow> Monitor::Batch::run() {
-    const bool names = event_ != nullptr && (event_->dictionary() != nullptr ? event_->dictionary()->is_text() : event_->is_text());
+    const bool names =
+        event_ != nullptr && (event_->dictionary() != nullptr ? event_->dictionary()->is_text() : event_->is_text());
     if (!names) {
         BadRow found;
         found.row = options_.first_row;
@@ -255,7 +268,8 @@ void Monitor::Batch::run_rows(std::int64_t first) {
         block_ = from;
         for (std::int64_t row = from; row < to; ++row) block_codes_[static_cast<std::size_t>(row - from)] = code(row);
         if (monitor_.engine_) look_ahead(*monitor_.engine_, from, to);
-        for (row_ = from; row_ < to && !stop_; ++row_) take_row(row_, block_codes_[static_cast<std::size_t>(row_ - from)]);
+        for (row_ = from; row_ < to && !stop_; ++row_)
+            take_row(row_, block_codes_[static_cast<std::size_t>(row_ - from)]);
     }
 }
 
@@ -275,7 +289,7 @@ void Monitor::Batch::take_row(std::int64_t row, std::int32_t event) {
     const bool looked = monitor_.engine_ != nullptr;
     for (const std::uint8_t p : parameters) {
         const Column* column = inputs_[p].column;
-        const std::optional<BadRow::Why> why = looked             ? hint(row, p).fault
+        const std::optional<BadRow::Why> why = looked              ? hint(row, p).fault
                                                : column == nullptr ? BadRow::Why::MissingColumn
                                                                    : fault(*column, row);
         if (why) return bad(row, *why, monitor_.names_[p], event);
@@ -309,7 +323,9 @@ bool Monitor::Batch::in_bulk() const {
         return !column.may_be_null() && (column.dictionary() == nullptr || !column.dictionary()->may_be_null());
     };
     const Column& values = *inputs_[0].column;
-    return complete(*event_) && complete(values) && (values.dictionary() != nullptr || values.is_text() || (values.is_integer() && values.type() != Column::Type::UInt64));
+    return complete(*event_) && complete(values) &&
+           (values.dictionary() != nullptr || values.is_text() ||
+            (values.is_integer() && values.type() != Column::Type::UInt64));
 }
 
 namespace {
@@ -395,7 +411,8 @@ void Monitor::Batch::run_bulk() {
 }
 
 template <bool kPast>
-void Monitor::Batch::run_stretch(FlatEngine& engine, std::int64_t from, std::int64_t count, const std::int32_t* codes, const Slot* slots) {
+void Monitor::Batch::run_stretch(FlatEngine& engine, std::int64_t from, std::int64_t count, const std::int32_t* codes,
+                                 const Slot* slots) {
     constexpr std::size_t kStride = kPast ? 2 : 1;
     // Two sets of counters, so that equal neighbours do not wait for each other.
     std::uint64_t* seen[2] = {counts_.data() + 1, counts_.data() + 1 + counts_.size() / 2};

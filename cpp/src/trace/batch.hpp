@@ -46,7 +46,8 @@ private:
     bool fill_codes(std::int64_t from, std::int64_t count, std::int32_t* codes);
     bool fill_slots(std::int64_t from, std::int64_t count, Slot* slots);
     template <bool kPast>
-    void run_stretch(FlatEngine& engine, std::int64_t from, std::int64_t count, const std::int32_t* codes, const Slot* slots);
+    void run_stretch(FlatEngine& engine, std::int64_t from, std::int64_t count, const std::int32_t* codes,
+                     const Slot* slots);
 
     static constexpr std::int64_t kStretch = 128;
 
@@ -79,12 +80,14 @@ private:
     EventData data_;
     EventId event_id_ = 0;
     std::vector<std::int32_t> codes_;  // of the dictionary of event names
-    struct Hint {  // what is known of a value before its row's turn
+    struct Hint {                      // what is known of a value before its row's turn
         std::optional<BadRow::Why> fault;
         Slot slot = kNil;
         std::uint32_t hash = 0;
     };
-    Hint& hint(std::int64_t row, unsigned p) { return hints_[static_cast<std::size_t>(row - block_) * inputs_.size() + p]; }
+    Hint& hint(std::int64_t row, unsigned p) {
+        return hints_[static_cast<std::size_t>(row - block_) * inputs_.size() + p];
+    }
     std::int64_t block_ = 0;  // the first row of the block
     std::vector<std::int32_t> block_codes_;
     std::vector<Hint> hints_;

@@ -58,12 +58,16 @@ void release_schema(ArrowSchema* schema) {
 
 void lend_schema(ArrowSchema* schema, const std::string& format, const std::string& name) {
     auto* loan = new SchemaLoan{name, format, {}, {}};
-    *schema = {loan->format.c_str(), loan->name.c_str(), nullptr, 2 /* nullable */, 0, nullptr, nullptr, release_schema, loan};
+    *schema = {
+        loan->format.c_str(), loan->name.c_str(), nullptr, 2 /* nullable */, 0, nullptr, nullptr, release_schema, loan};
 }
 
-Loan* lend_array(ArrowArray* array, std::shared_ptr<const OwnedColumns> owner, std::int64_t length, std::int64_t nulls, std::vector<const void*> buffers) {
+Loan* lend_array(ArrowArray* array, std::shared_ptr<const OwnedColumns> owner, std::int64_t length, std::int64_t nulls,
+                 std::vector<const void*> buffers) {
     auto* loan = new Loan{std::move(owner), std::move(buffers), {}, {}};
-    *array = {length, nulls, 0, static_cast<std::int64_t>(loan->buffers.size()), 0, loan->buffers.data(), nullptr, nullptr, release_array, loan};
+    *array = {
+        length,  nulls,         0,   static_cast<std::int64_t>(loan->buffers.size()), 0, loan->buffers.data(), nullptr,
+        nullptr, release_array, loan};
     return loan;
 }
 
@@ -74,7 +78,8 @@ const void* memory(const std::vector<T>& data) {
     return data.empty() ? static_cast<const void*>(&nothing) : data.data();
 }
 
-void lend_column(const std::shared_ptr<const OwnedColumns>& owner, const OwnedColumns::Column& column, ArrowSchema* schema, ArrowArray* array) {
+void lend_column(const std::shared_ptr<const OwnedColumns>& owner, const OwnedColumns::Column& column,
+                 ArrowSchema* schema, ArrowArray* array) {
     const void* validity = column.validity.empty() ? nullptr : column.validity.data();
     const char* texts = column.type == CellType::Text ? "u" : "z";
     if (column.dictionary) {
@@ -91,7 +96,11 @@ void lend_column(const std::shared_ptr<const OwnedColumns>& owner, const OwnedCo
     switch (column.type) {
         case CellType::Int:
         case CellType::Float:
-            lend_schema(schema, !column.timestamp.empty() ? column.timestamp : column.type == CellType::Int ? "l" : "g", column.name);
+            lend_schema(schema,
+                        !column.timestamp.empty()      ? column.timestamp
+                        : column.type == CellType::Int ? "l"
+                                                       : "g",
+                        column.name);
             lend_array(array, owner, owner->rows, column.nulls, {validity, memory(column.words)});
             return;
         case CellType::Bool:
@@ -109,7 +118,10 @@ void lend_column(const std::shared_ptr<const OwnedColumns>& owner, const OwnedCo
 class ArrowCells {
 public:
     ArrowCells(const Column& column, CellType type, bool timestamp)
-        : column_(column), values_(column.dictionary() ? *column.dictionary() : column), type_(type), timestamp_(timestamp) {}
+        : column_(column),
+          values_(column.dictionary() ? *column.dictionary() : column),
+          type_(type),
+          timestamp_(timestamp) {}
 
     bool timestamp() const { return timestamp_; }
 
@@ -270,7 +282,8 @@ RowBuilder::RowBuilder(const std::vector<Field>& fields, std::size_t rows) : cel
 
 void RowBuilder::add(const std::vector<Cell>& cells) {
     if (count_ != good_) {
-        for (auto offset = static_cast<std::int64_t>(offsets_.size()); offset < good_; ++offset) offsets_.push_back(offset);
+        for (auto offset = static_cast<std::int64_t>(offsets_.size()); offset < good_; ++offset)
+            offsets_.push_back(offset);
         offsets_.push_back(count_);
     }
     for (std::size_t k = 0; k < builders_.size(); ++k) builders_[k].add(cells[k]);
@@ -300,13 +313,15 @@ RowsRead RowBuilder::finish() {
     return {std::move(found), count_};
 }
 
-RowsRead read_arrow(const ArrowSchema& schema, const ArrowArray& array, const std::vector<Field>& fields, const ReadOdd& odd) {
+RowsRead read_arrow(const ArrowSchema& schema, const ArrowArray& array, const std::vector<Field>& fields,
+                    const ReadOdd& odd) {
     std::vector<Column> columns;
     std::vector<ArrowCells> readers;
     columns.reserve(fields.size());
     for (const Field& field : fields)
         for (std::int64_t k = 0; k < schema.n_children; ++k)
-            if (field.name == schema.children[k]->name) columns.emplace_back(*schema.children[k], *array.children[k], array.offset);
+            if (field.name == schema.children[k]->name)
+                columns.emplace_back(*schema.children[k], *array.children[k], array.offset);
     std::vector<Field> wanted = fields;
     for (std::size_t k = 0; k < columns.size(); ++k) {
         const bool timestamp = columns[k].nanoseconds() != 0 && fields[k].type == CellType::Float;
@@ -329,7 +344,8 @@ RowsRead read_arrow(const ArrowSchema& schema, const ArrowArray& array, const st
     };
     for (std::int64_t row = 0; row < array.length;) {
         bool plain = true;
-        for (std::size_t k = 0; plain && k < readers.size(); ++k) plain = read(k, row, cells[k]) && !(cells[k].null && fields[k].required);
+        for (std::size_t k = 0; plain && k < readers.size(); ++k)
+            plain = read(k, row, cells[k]) && !(cells[k].null && fields[k].required);
         if (plain) rows.add(cells);
         row = plain ? row + 1 : static_cast<std::int64_t>(rows.add_odd(as_defined, static_cast<std::size_t>(row)));
     }

@@ -20,8 +20,8 @@ public:
         for (const char c : {',', '\n', '\r', '\0'}) stops_[static_cast<unsigned char>(c)] = true;
     }
 
-    // `on_field(position, cell)` gives false for a field that is not plain. After each record `on_row()`, or, if it is not plainly one,
-    // `on_odd(place)`, which gives the place of the next one.
+    // `on_field(position, cell)` gives false for a field that is not plain. After each record `on_row()`, or, if it is
+    // not plainly one, `on_odd(place)`, which gives the place of the next one.
     template <class OnField, class OnRow, class OnOdd>
     void walk(OnField&& on_field, OnRow&& on_row, OnOdd&& on_odd) {
         while (at_ < end_) {
@@ -35,7 +35,8 @@ public:
             if (record(on_field))
                 on_row();
             else
-                at_ = begin_ + std::min(on_odd(static_cast<std::size_t>(start - begin_)), static_cast<std::size_t>(end_ - begin_));
+                at_ = begin_ + std::min(on_odd(static_cast<std::size_t>(start - begin_)),
+                                        static_cast<std::size_t>(end_ - begin_));
         }
     }
 
@@ -45,7 +46,9 @@ private:
         for (std::size_t position = 0;; ++position) {
             if (position == width_) return false;
             std::string_view cell;
-            if (!(at_ < end_ && *at_ == '"' ? quoted(cell, scratch_[position]) : bare(cell)) || !on_field(position, cell)) return false;
+            if (!(at_ < end_ && *at_ == '"' ? quoted(cell, scratch_[position]) : bare(cell)) ||
+                !on_field(position, cell))
+                return false;
             if (at_ < end_ && *at_ == ',') {
                 ++at_;
                 continue;
@@ -155,8 +158,8 @@ std::vector<int> places(std::size_t width, const std::vector<std::size_t>& posit
 
 }  // namespace
 
-RowsRead read_csv(std::string_view block, std::size_t width, const std::vector<Field>& fields, const std::vector<std::size_t>& positions,
-                  const ReadOdd& odd) {
+RowsRead read_csv(std::string_view block, std::size_t width, const std::vector<Field>& fields,
+                  const std::vector<std::size_t>& positions, const ReadOdd& odd) {
     const bool ascii = is_ascii(block);
     const std::vector<int> place = places(width, positions);
     RowBuilder rows(fields, block.size() / (2 * width + 2) + 1);

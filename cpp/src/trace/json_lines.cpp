@@ -13,7 +13,8 @@ namespace {
 
 constexpr unsigned kNoHex = ~0U;
 
-// The first byte from here on that ends a run of plain characters of a string: a quote, a backslash or a control character.
+// The first byte from here on that ends a run of plain characters of a string: a quote, a backslash or a control
+// character.
 const char* plain_end(const char* at, const char* end) {
     if constexpr (std::endian::native == std::endian::little) {
         constexpr std::uint64_t kOnes = 0x0101010101010101ULL;
@@ -24,7 +25,9 @@ const char* plain_end(const char* at, const char* end) {
             const std::uint64_t quotes = word ^ (kOnes * '"');
             const std::uint64_t slashes = word ^ (kOnes * '\\');
             // Of these, the lowest bit is right; higher ones may be carried.
-            const std::uint64_t found = (((quotes - kOnes) & ~quotes) | ((slashes - kOnes) & ~slashes) | ((word - kOnes * 0x20) & ~word)) & kTops;
+            const std::uint64_t found =
+                (((quotes - kOnes) & ~quotes) | ((slashes - kOnes) & ~slashes) | ((word - kOnes * 0x20) & ~word)) &
+                kTops;
             if (found != 0) return at + std::countr_zero(found) / 8;
             at += 8;
         }
@@ -106,22 +109,29 @@ struct Wanted {
         std::vector<int> below;  // the slots of that
     };
     std::vector<Key> keys;
-    std::vector<std::pair<std::string, int>> last;  // the keys of the last such object as they were written, and their places in `keys`
+    std::vector<std::pair<std::string, int>>
+        last;  // the keys of the last such object as they were written, and their places in `keys`
 };
 
-// The values of some fields in one object after the other. A field `a.b` has two slots: of the key `a.b`, and of `b` in `a`.
+// The values of some fields in one object after the other. A field `a.b` has two slots: of the key `a.b`, and of `b` in
+// `a`.
 class Objects {
 public:
     Objects(std::string_view block, const std::vector<std::string>& names)
-        : begin_(block.data()), at_(block.data()), end_(block.data() + block.size()), count_(names.size()), slots_(2 * names.size()), wanted_(1) {
+        : begin_(block.data()),
+          at_(block.data()),
+          end_(block.data() + block.size()),
+          count_(names.size()),
+          slots_(2 * names.size()),
+          wanted_(1) {
         for (std::size_t k = 0; k < names.size(); ++k) {
             key(0, names[k]).slot = static_cast<int>(k);
             if (names[k].find('.') != std::string::npos) add_path(names[k], static_cast<int>(k + count_));
         }
     }
 
-    // Calls `on_row` for each object and `on_odd(place)` for each line that has none; lines with nothing on them are left out. `on_row`
-    // gives false if its values are odd; `on_odd` gives the place of the next line.
+    // Calls `on_row` for each object and `on_odd(place)` for each line that has none; lines with nothing on them are
+    // left out. `on_row` gives false if its values are odd; `on_odd` gives the place of the next line.
     template <class OnRow, class OnOdd>
     void walk(OnRow&& on_row, OnOdd&& on_odd) {
         while (at_ < end_) {
@@ -136,7 +146,8 @@ public:
             if (line() && on_row()) {
                 if (at_ < end_) ++at_;
             } else {
-                at_ = begin_ + std::min(on_odd(static_cast<std::size_t>(start - begin_)), static_cast<std::size_t>(end_ - begin_));
+                at_ = begin_ + std::min(on_odd(static_cast<std::size_t>(start - begin_)),
+                                        static_cast<std::size_t>(end_ - begin_));
             }
         }
     }
@@ -181,7 +192,8 @@ private:
         while (*at_ == ' ' || *at_ == '\t' || *at_ == '\r') ++at_;
     }
     bool word(std::string_view text) {
-        if (static_cast<std::size_t>(end_ - at_) < text.size() || std::memcmp(at_, text.data(), text.size()) != 0) return false;
+        if (static_cast<std::size_t>(end_ - at_) < text.size() || std::memcmp(at_, text.data(), text.size()) != 0)
+            return false;
         at_ += text.size();
         return true;
     }
@@ -218,7 +230,8 @@ private:
         const char* const start = at_ + 1;
         if (place < wanted.last.size()) {
             const auto& [raw, known] = wanted.last[place];
-            if (static_cast<std::size_t>(end_ - start) > raw.size() && start[raw.size()] == '"' && std::memcmp(start, raw.data(), raw.size()) == 0) {
+            if (static_cast<std::size_t>(end_ - start) > raw.size() && start[raw.size()] == '"' &&
+                std::memcmp(start, raw.data(), raw.size()) == 0) {
                 at_ = start + raw.size() + 1;
                 return known;
             }
@@ -364,7 +377,8 @@ bool read_value(const Written& written, CellType type, bool ascii, Cell& cell, s
             cell.null = false;
             if (text == "-0") text = "0";
             if (is_text) return cell.text = text, true;
-            return type == CellType::Int ? read_int(text, cell.word) : type == CellType::Float && read_real(text, cell.word);
+            return type == CellType::Int ? read_int(text, cell.word)
+                                         : type == CellType::Float && read_real(text, cell.word);
         case Kind::Float: cell.null = false; return type == CellType::Float && read_real(text, cell.word);
         case Kind::Escaped:
             if (!unescape(text, scratch)) return false;

@@ -95,7 +95,9 @@ void with_values(const Values& column, Use&& use) {
     }
 }
 
-Marks constant(const OwnedColumns& columns, bool value) { return Marks(static_cast<std::size_t>(columns.rows), value ? 1 : 0); }
+Marks constant(const OwnedColumns& columns, bool value) {
+    return Marks(static_cast<std::size_t>(columns.rows), value ? 1 : 0);
+}
 
 // The rows in which the column has a value for which `holds` gives true.
 template <class Holds>
@@ -112,7 +114,8 @@ Marks where_text(const OwnedColumns& columns, const Values* column, Holds&& hold
     return where(columns, column, [&](std::size_t row) { return holds(column->text_of(row)); });
 }
 
-Marks compare(const OwnedColumns& columns, const Values* column, const Test::Constant& constant_value, Test::Relation relation) {
+Marks compare(const OwnedColumns& columns, const Values* column, const Test::Constant& constant_value,
+              Test::Relation relation) {
     if (column == nullptr) return constant(columns, false);
     const auto holds = accepted(relation);
     Marks marks;
@@ -132,7 +135,9 @@ Marks compare(const OwnedColumns& columns, const Values* one, const Values* othe
     Marks marks;
     with_values(*one, [&](auto&& first) {
         with_values(*other, [&](auto&& second) {
-            marks = where(columns, one, [&](std::size_t row) { return other->valid(row) && holds[order(first(row), second(row))] != 0; });
+            marks = where(columns, one, [&](std::size_t row) {
+                return other->valid(row) && holds[order(first(row), second(row))] != 0;
+            });
         });
     });
     return marks;
@@ -149,14 +154,17 @@ Marks matching(const OwnedColumns& columns, const Values* column, const std::fun
 }
 
 Marks named(const OwnedColumns& columns, const std::vector<std::string>& names) {
-    return where_text(columns, columns.find("event"), [&](std::string_view text) { return std::find(names.begin(), names.end(), text) != names.end(); });
+    return where_text(columns, columns.find("event"), [&](std::string_view text) {
+        return std::find(names.begin(), names.end(), text) != names.end();
+    });
 }
 
 Marks joined(const OwnedColumns& columns, const std::vector<Test>& operands, bool all) {
     Marks marks = constant(columns, all);
     for (const Test& operand : operands) {
         const Marks more = operand.of(columns);
-        for (std::size_t row = 0; row < marks.size(); ++row) marks[row] = all ? marks[row] & more[row] : marks[row] | more[row];
+        for (std::size_t row = 0; row < marks.size(); ++row)
+            marks[row] = all ? marks[row] & more[row] : marks[row] | more[row];
     }
     return marks;
 }
@@ -164,7 +172,9 @@ Marks joined(const OwnedColumns& columns, const std::vector<Test>& operands, boo
 // What a column of the output is made of, if its sources are not all alike.
 void widen(Values& target, const Values& source) {
     if (target.type == source.type && target.timestamp == source.timestamp) return;
-    const auto is_number = [](const Values& column) { return column.type == CellType::Int || column.type == CellType::Float; };
+    const auto is_number = [](const Values& column) {
+        return column.type == CellType::Int || column.type == CellType::Float;
+    };
     if (!is_number(target) || !is_number(source)) return;
     target.type = CellType::Float;
     target.timestamp.clear();
@@ -200,7 +210,9 @@ Marks Test::of(const OwnedColumns& columns) const {
             for (std::uint8_t& mark : marks) mark ^= 1U;
             return marks;
         }
-        case Kind::Compare: return constants.empty() ? compare(columns, column, columns.find(other), relation) : compare(columns, column, constants.front(), relation);
+        case Kind::Compare:
+            return constants.empty() ? compare(columns, column, columns.find(other), relation)
+                                     : compare(columns, column, constants.front(), relation);
         case Kind::In: {
             Marks marks = constant(columns, false);
             for (const Constant& each : constants) {
@@ -210,15 +222,20 @@ Marks Test::of(const OwnedColumns& columns) const {
             if (!truth) return marks;
             return where(columns, column, [&](std::size_t row) { return marks[row] == 0; });
         }
-        case Kind::Starts: return where_text(columns, column, [&](std::string_view value) { return value.starts_with(text); });
-        case Kind::Ends: return where_text(columns, column, [&](std::string_view value) { return value.ends_with(text); });
-        case Kind::Contains: return where_text(columns, column, [&](std::string_view value) { return value.find(text) != std::string_view::npos; });
+        case Kind::Starts:
+            return where_text(columns, column, [&](std::string_view value) { return value.starts_with(text); });
+        case Kind::Ends:
+            return where_text(columns, column, [&](std::string_view value) { return value.ends_with(text); });
+        case Kind::Contains:
+            return where_text(columns, column,
+                              [&](std::string_view value) { return value.find(text) != std::string_view::npos; });
         case Kind::Matches: return matching(columns, column, search);
     }
     return {};
 }
 
-Recogniser::Recogniser(std::vector<RowRule> rules, std::vector<std::string> values, std::vector<std::pair<std::string, std::vector<std::string>>> releasable)
+Recogniser::Recogniser(std::vector<RowRule> rules, std::vector<std::string> values,
+                       std::vector<std::pair<std::string, std::vector<std::string>>> releasable)
     : rules_(std::move(rules)), values_(std::move(values)), releasable_(std::move(releasable)) {}
 
 std::vector<Marks> Recogniser::find(const OwnedColumns& columns) const {
@@ -228,7 +245,8 @@ std::vector<Marks> Recogniser::find(const OwnedColumns& columns) const {
     return found;
 }
 
-std::vector<const Values*> Recogniser::sources(const OwnedColumns& columns, std::size_t rule, const std::string& value) const {
+std::vector<const Values*> Recogniser::sources(const OwnedColumns& columns, std::size_t rule,
+                                               const std::string& value) const {
     std::vector<const Values*> found;
     const auto add = [&](const std::string& name) {
         if (const Values* column = columns.find(name); column != nullptr) found.push_back(column);
@@ -261,8 +279,11 @@ std::shared_ptr<OwnedColumns> Recogniser::events(const OwnedColumns& columns, co
     Values names;
     Values numbers;
     numbers.type = CellType::Int;
-    add("event", names, true, [&](std::size_t, std::size_t rule) { return Cell::of_text(rule < rules_.size() ? std::string_view(rules_[rule].event) : kRelease); });
-    add(OwnedColumns::kNumber, numbers, false, [&](std::size_t row, std::size_t) { return Cell::of_word(columns.number(static_cast<std::int64_t>(row))); });
+    add("event", names, true, [&](std::size_t, std::size_t rule) {
+        return Cell::of_text(rule < rules_.size() ? std::string_view(rules_[rule].event) : kRelease);
+    });
+    add(OwnedColumns::kNumber, numbers, false,
+        [&](std::size_t row, std::size_t) { return Cell::of_word(columns.number(static_cast<std::int64_t>(row))); });
     for (const char* name : kCarried)
         if (const Values* column = columns.find(name); column != nullptr)
             add(name, *column, column->dictionary, [&](std::size_t row, std::size_t) { return column->cell(row); });

@@ -26,7 +26,7 @@ using namespace mopsus::agent;
 namespace {
 
 constexpr std::uint32_t kLetters = 3;
-constexpr std::uint64_t kWidth = 5;  // of a record: events here have two values at the most
+constexpr std::uint64_t kWidth = 5;      // of a record: events here have two values at the most
 constexpr std::uint64_t kCopy = 0x1000;  // where a function goes on: nobody goes there in these tests
 
 // Memory that a child shares, as a program shares it with a debugger.
@@ -38,9 +38,13 @@ void* shared(std::size_t length) {
 
 // A function with an event when it is entered, and, with `returns`, one when it returns.
 struct Hook {
-    explicit Hook(std::vector<std::uint32_t> cells, std::uint64_t places = 1 << 10, std::uint64_t capacity = 1 << 12, bool keyed = true)
-        : cells_(std::move(cells)), keys_(static_cast<std::uint64_t*>(shared(8 * places))), rows_(static_cast<std::uint32_t*>(shared(4 * places))),
-          log(static_cast<Log*>(shared(sizeof(Log) + capacity * 8 * kWidth))), monitor(static_cast<Monitor*>(shared(sizeof(Monitor)))),
+    explicit Hook(std::vector<std::uint32_t> cells, std::uint64_t places = 1 << 10, std::uint64_t capacity = 1 << 12,
+                  bool keyed = true)
+        : cells_(std::move(cells)),
+          keys_(static_cast<std::uint64_t*>(shared(8 * places))),
+          rows_(static_cast<std::uint32_t*>(shared(4 * places))),
+          log(static_cast<Log*>(shared(sizeof(Log) + capacity * 8 * kWidth))),
+          monitor(static_cast<Monitor*>(shared(sizeof(Monitor)))),
           events(static_cast<Event*>(shared(kLetters * sizeof(Event)))) {
         *monitor = {cells_.data(), keys_, rows_, keyed ? places - 1 : 0, 0, 0, nullptr, 0, nullptr, nullptr};
         log->capacity = capacity;
@@ -113,7 +117,8 @@ std::vector<std::uint32_t> random_table(std::mt19937& random, std::uint32_t stat
     for (std::uint32_t row = 0; row <= states; ++row) {
         for (std::uint32_t letter = 0; letter < kLetters; ++letter) {
             const std::uint32_t here = row * kLetters;
-            const std::uint32_t target = random() % 3 == 0 ? here : static_cast<std::uint32_t>(1 + random() % states) * kLetters;
+            const std::uint32_t target =
+                random() % 3 == 0 ? here : static_cast<std::uint32_t>(1 + random() % states) * kLetters;
             const bool reacts = stops && target == states * kLetters;
             cells[here + letter] = target | (reacts ? kStop : target != here || random() % 4 == 0 ? kKeep : 0);
         }
@@ -136,8 +141,10 @@ TEST(agent_steps_what_a_map_steps) {
             enter(letter, key, 100 + letter);
             std::uint32_t& row = expected[keyed ? key : 0];
             const std::uint32_t cell = cells[row + letter];
-            if ((cell & kKeep) != 0) noted.push_back({letter, 100 + letter, 0, {key, 0, 0, 0}});
-            else ++passed[letter];
+            if ((cell & kKeep) != 0)
+                noted.push_back({letter, 100 + letter, 0, {key, 0, 0, 0}});
+            else
+                ++passed[letter];
             row = cell & kRow;
         }
         for (const auto& [key, row] : expected) REQUIRE(!keyed || hook.row(key) == row);
@@ -149,14 +156,16 @@ TEST(agent_steps_what_a_map_steps) {
             REQUIRE(std::memcmp(hook.log->words + k * kWidth, &noted[k], 8 * kWidth) == 0);
             REQUIRE(k == 0 || noted[k - 1].time <= noted[k].time);
         }
-        for (std::uint32_t letter = 0; letter < kLetters; ++letter) REQUIRE(hook.events[letter].passed == passed[letter]);
+        for (std::uint32_t letter = 0; letter < kLetters; ++letter)
+            REQUIRE(hook.events[letter].passed == passed[letter]);
     }
 }
 
 TEST(agent_steps_events_of_many_threads_one_by_one) {
     // Each event goes on to the next row, so that each is kept; twelve rows, then it begins anew.
     std::vector<std::uint32_t> cells;
-    for (std::uint32_t row = 0; row <= 12; ++row) cells.insert(cells.end(), kLetters, (row % 12 + 1) * kLetters | kKeep);
+    for (std::uint32_t row = 0; row <= 12; ++row)
+        cells.insert(cells.end(), kLetters, (row % 12 + 1) * kLetters | kKeep);
     constexpr int kThreads = 4;
     constexpr int kSteps = 4000;
     const Hook hook(cells, 1 << 6, kThreads * kSteps + kMostEvents);
@@ -169,7 +178,8 @@ TEST(agent_steps_events_of_many_threads_one_by_one) {
     for (std::thread& thread : threads) thread.join();
     REQUIRE(hook.log->used == kThreads * kSteps);
     REQUIRE(hook.monitor->used == 5);
-    for (std::uint64_t key = 0; key < 5; ++key) REQUIRE(hook.row(key) == ((kThreads * kSteps / 5 - 1) % 12 + 1) * kLetters);
+    for (std::uint64_t key = 0; key < 5; ++key)
+        REQUIRE(hook.row(key) == ((kThreads * kSteps / 5 - 1) % 12 + 1) * kLetters);
 }
 
 TEST(agent_reads_arguments_by_width_sign_and_pointer) {
@@ -185,7 +195,8 @@ TEST(agent_reads_arguments_by_width_sign_and_pointer) {
     REQUIRE(value_of({Source::Argument, 0, 0, 4, 1, {}, 0}, 0xABCDEF01FFFFFFFF) == ~std::uint64_t{0});
     REQUIRE(value_of({Source::Argument, 0, 0, 4, 0, {}, 0}, 0xABCDEF01FFFFFFFF) == 0xFFFFFFFF);
     REQUIRE(value_of({Source::Argument, 0, 0, 1, 0, {}, 0}, 0x1234) == 0x34);
-    REQUIRE(value_of({Source::Argument, 0, 1, 2, 1, {}, 0}, reinterpret_cast<std::uint64_t>(&there)) == static_cast<std::uint64_t>(-5));
+    REQUIRE(value_of({Source::Argument, 0, 1, 2, 1, {}, 0}, reinterpret_cast<std::uint64_t>(&there)) ==
+            static_cast<std::uint64_t>(-5));
     REQUIRE(value_of({Source::Fixed, 0, 1, 2, 0, {}, reinterpret_cast<std::uint64_t>(&there)}, 0) == 0xFFFB);
 }
 
@@ -246,7 +257,9 @@ struct Code {
         mopsus_agent.sites[0].placed = 0;
         ::munmap(page, 4096);
     }
-    bool is_original() const { return entry[-1] == 0x90 && entry[0] == 0x55 && entry[1] == 0x48 && entry[4] == 0x53 && entry[5] == 0x90; }
+    bool is_original() const {
+        return entry[-1] == 0x90 && entry[0] == 0x55 && entry[1] == 0x48 && entry[4] == 0x53 && entry[5] == 0x90;
+    }
     std::uint8_t* page;
     std::uint8_t* entry;
 };
@@ -293,7 +306,8 @@ TEST(agent_that_several_threads_leave_together) {
                 Registers registers{};
                 registers.site = letter;
                 for (--waiting; waiting != 0;) {}
-                while (mopsus_agent_entered(&registers) != kCopy) {}  // who comes while another leaves begins the function again
+                while (mopsus_agent_entered(&registers) != kCopy) {
+                }  // who comes while another leaves begins the function again
             });
         }
         for (std::thread& thread : threads) thread.join();
@@ -363,7 +377,8 @@ std::vector<Stop> gates_of(const std::function<void()>& child_does, const std::f
         REQUIRE(::process_vm_readv(child, &here, 1, &there, 1, 0) == static_cast<ssize_t>(sizeof stop));
         found.push_back(stop);
         handle(stop);
-        registers.rip = static_cast<unsigned long long>(::ptrace(PTRACE_PEEKDATA, child, reinterpret_cast<void*>(registers.rsp), nullptr));
+        registers.rip = static_cast<unsigned long long>(
+            ::ptrace(PTRACE_PEEKDATA, child, reinterpret_cast<void*>(registers.rsp), nullptr));
         registers.rsp += 8;
         REQUIRE(::ptrace(PTRACE_SETREGS, child, nullptr, &registers) == 0);
     }
@@ -428,11 +443,27 @@ TEST(agent_calls_when_its_table_is_half_full_and_never_fills_it) {
 
 // A value may be added to a count that begins with 10; nobody may take what is not there.
 const std::vector<Instruction> kCounting = {
-    {Operation::Variable, 0}, {Operation::Value, 1},    {Operation::Add, 0},      {Operation::Assign, 0},      {Operation::End, kLetters | kKeep},
-    {Operation::Value, 1},    {Operation::Variable, 0}, {Operation::AtMost, 0},   {Operation::JumpIfFalse, 5}, {Operation::Variable, 0},
-    {Operation::Value, 1},    {Operation::Subtract, 0}, {Operation::Assign, 0},   {Operation::End, kLetters | kKeep},
-    {Operation::GiveUp, 0},   {Operation::Variable, 0}, {Operation::Number, 20},  {Operation::Less, 0},        {Operation::JumpIfFalse, 1},
-    {Operation::End, kLetters}, {Operation::End, kLetters | kKeep},
+    {Operation::Variable, 0},
+    {Operation::Value, 1},
+    {Operation::Add, 0},
+    {Operation::Assign, 0},
+    {Operation::End, kLetters | kKeep},
+    {Operation::Value, 1},
+    {Operation::Variable, 0},
+    {Operation::AtMost, 0},
+    {Operation::JumpIfFalse, 5},
+    {Operation::Variable, 0},
+    {Operation::Value, 1},
+    {Operation::Subtract, 0},
+    {Operation::Assign, 0},
+    {Operation::End, kLetters | kKeep},
+    {Operation::GiveUp, 0},
+    {Operation::Variable, 0},
+    {Operation::Number, 20},
+    {Operation::Less, 0},
+    {Operation::JumpIfFalse, 1},
+    {Operation::End, kLetters},
+    {Operation::End, kLetters | kKeep},
 };
 const std::vector<std::uint64_t> kTen = {1, 10};
 

@@ -53,7 +53,8 @@ public:
 private:
     std::int64_t number() {
         static constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
-        static constexpr std::int64_t kNumbers[] = {0, 0, 1, 1, 2, -1, 3, kEnd, -kEnd - 1, kEnd / 2, std::int64_t{1} << 32};
+        static constexpr std::int64_t kNumbers[] = {
+            0, 0, 1, 1, 2, -1, 3, kEnd, -kEnd - 1, kEnd / 2, std::int64_t{1} << 32};
         return kNumbers[random_() % std::size(kNumbers)];
     }
 
@@ -84,7 +85,8 @@ private:
     Answer pair(int depth) {
         const Answer left = expression(depth - 1);
         const Answer right = expression(depth - 1);
-        const auto operation = static_cast<Operation>(static_cast<std::int64_t>(Operation::Add) + static_cast<std::int64_t>(random_() % 9));
+        const auto operation = static_cast<Operation>(static_cast<std::int64_t>(Operation::Add) +
+                                                      static_cast<std::int64_t>(random_() % 9));
         emit(operation);
         if (!left || !right) return {};
         const Wide result = [&]() -> Wide {
@@ -136,11 +138,13 @@ TEST(agent_computes_as_integers_without_end_do) {
         maker.code.push_back({Operation::Assign, 2});
         maker.code.push_back({Operation::End, 5});
         auto variables = maker.variables;
-        const std::uint32_t result = compute(maker.code.data(), {maker.values.data(), maker.unfit, variables.data()}, kGivenUp);
+        const std::uint32_t result =
+            compute(maker.code.data(), {maker.values.data(), maker.unfit, variables.data()}, kGivenUp);
         REQUIRE(result == (expected ? 5 : kGivenUp));
         if (!expected) continue;
         ++told;
-        REQUIRE(variables[0] == (maker.variables[0] | 4) && variables[3] == static_cast<std::uint64_t>(static_cast<std::int64_t>(*expected)));
+        REQUIRE(variables[0] == (maker.variables[0] | 4) &&
+                variables[3] == static_cast<std::uint64_t>(static_cast<std::int64_t>(*expected)));
         REQUIRE(variables[1] == maker.variables[1] && variables[2] == maker.variables[2]);
     }
     REQUIRE(told > 10'000);

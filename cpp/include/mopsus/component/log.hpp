@@ -22,8 +22,8 @@ enum class Happening : std::uint8_t { Fork, Init, Exit, Send, Recv };
 struct LogEvent {
     Happening kind = Happening::Recv;
     Term subject;
-    Term other;      // the child of a fork, the parent of an init, the receiver of a send
-    Term module;     // of a fork or init, with the next two
+    Term other;   // the child of a fork, the parent of an init, the receiver of a send
+    Term module;  // of a fork or init, with the next two
     Term function;
     Term arguments;  // a list
     Term data;       // the reason of an exit, the message of a send or recv
@@ -48,17 +48,17 @@ class DirectLog {
 public:
     enum Kind : std::uint8_t { kSend, kRecv, kInit, kKinds };
     using Counts = std::array<std::uint64_t, kKinds>;
-    // A spec that hears of components: its engine, and the numbers of its events. The fields of a send are subject, receiver
-    // and message, those of a receipt subject and message, those of an init parent, subject, module, function and
-    // arguments.
+    // A spec that hears of components: its engine, and the numbers of its events. The fields of a send are subject,
+    // receiver and message, those of a receipt subject and message, those of an init parent, subject, module, function
+    // and arguments.
     struct Target {
         Engine* engine = nullptr;
         std::array<EventId, kKinds> events{};
         std::uint32_t source = 0;  // the number of the current log among the locations of its monitor
         Counts seen{};             // since it was last asked
     };
-    // Why reading stopped: the text is over, the line is for the dispatcher, or the line was delivered and something may
-    // have to be reported.
+    // Why reading stopped: the text is over, the line is for the dispatcher, or the line was delivered and something
+    // may have to be reported.
     enum class Stop : std::uint8_t { End, Line, Delivered };
 
     explicit DirectLog(std::vector<Target> targets) : targets_(std::move(targets)) {}
@@ -69,8 +69,8 @@ public:
     void settle(std::string_view component, std::vector<Slot> slots, bool named);
     // What was delivered of it since then.
     Counts unsettle(std::string_view component);
-    // Delivers lines from `at` on; `line` is the number of the line there. `reported` says whether something waits to be
-    // reported.
+    // Delivers lines from `at` on; `line` is the number of the line there. `reported` says whether something waits to
+    // be reported.
     template <class Reported>
     Stop run(std::string_view text, std::size_t& at, std::int64_t& line, Reported&& reported) {
         while (at < text.size()) {

@@ -1,8 +1,8 @@
 // Frames from one process to another through shared memory, without a system call per frame.
 //
 // A *ring* is written by one process and read by one other. What is written becomes visible all at once, when the
-// position of the writer moves beyond it; so a writer that is killed in the middle of a frame leaves nothing behind. All
-// rings of a program share a *board*, which says whether anybody listens and where the one reader is woken.
+// position of the writer moves beyond it; so a writer that is killed in the middle of a frame leaves nothing behind.
+// All rings of a program share a *board*, which says whether anybody listens and where the one reader is woken.
 #pragma once
 
 #include <chrono>
@@ -26,7 +26,7 @@ enum class WhenFull : std::uint32_t { Block, Drop, Grow };
 class RingReader;
 
 class Board {
-   public:
+public:
     // What all rings of a program are told.
     struct Terms {
         std::uint64_t capacity;
@@ -53,9 +53,10 @@ class Board {
     // A writer has something to read. Costs a system call only if the reader sleeps deeply.
     void ring() const;
     // Wait until a ring has something to read, another one is ready, the generation changes or the time is over.
-    void wait(std::span<RingReader* const> rings, std::uint32_t enlisted, std::uint32_t generation, std::chrono::microseconds limit);
+    void wait(std::span<RingReader* const> rings, std::uint32_t enlisted, std::uint32_t generation,
+              std::chrono::microseconds limit);
 
-   private:
+private:
     struct Page;
     explicit Board(SharedFile file) : file_(std::move(file)) {}
     Page& page() const;
@@ -65,7 +66,7 @@ class Board {
 };
 
 class RingWriter {
-   public:
+public:
     enum class Put { Done, Full, TooLarge };
 
     // A new ring. What does not fit goes to the file `spill` if there is a name for it.
@@ -82,7 +83,7 @@ class RingWriter {
     // The last frame has been written.
     void close();
 
-   private:
+private:
     struct Page;
     friend class RingReader;
 
@@ -98,7 +99,7 @@ class RingWriter {
 };
 
 class RingReader {
-   public:
+public:
     explicit RingReader(const std::string& path, const std::string& spill);
     ~RingReader();
     RingReader(const RingReader&) = delete;
@@ -118,7 +119,7 @@ class RingReader {
     std::uint64_t lost() const;
     std::uint64_t damaged() const { return damaged_; }
 
-   private:
+private:
     std::optional<Bytes> next_in_ring();
     std::optional<Bytes> next_spilled();
     void copy_out(std::uint64_t at, std::byte* to, std::size_t size) const;

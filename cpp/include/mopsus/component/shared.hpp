@@ -15,13 +15,13 @@ namespace mopsus {
 
 // A file that cannot be shared: missing, too small, or of another make.
 class SharedError : public std::runtime_error {
-   public:
+public:
     using std::runtime_error::runtime_error;
 };
 
 // A file mapped into memory, seen by every process that maps it.
 class SharedFile {
-   public:
+public:
     // A new file of that size, filled with zeros. It must not exist yet.
     static SharedFile create(const std::string& path, std::size_t size);
     // A file that is there, with at least `least` bytes.
@@ -41,7 +41,7 @@ class SharedFile {
     // The other process that has left the mark.
     std::optional<pid_t> marked() const;
 
-   private:
+private:
     SharedFile(int file, std::size_t size);
     int file_;
     std::byte* data_;

@@ -1,9 +1,9 @@
 // Instances of an automaton that run all at once: none waits for another one.
 //
-// Those that are in the same state at a timestamp are alike from then on. So up to the last timestamp at which the state of each
-// is known they are groups, one for each state. After it inputs are missing. There it is kept, for the
-// beginning of each stretch of timestamps, which states are sure to lead to which verdict whatever the missing inputs are; this follows from the end backwards.
-// Such sets only grow, so all work together is proportional to what is told.
+// Those that are in the same state at a timestamp are alike from then on. So up to the last timestamp at which the
+// state of each is known they are groups, one for each state. After it inputs are missing. There it is kept, for the
+// beginning of each stretch of timestamps, which states are sure to lead to which verdict whatever the missing inputs
+// are; this follows from the end backwards. Such sets only grow, so all work together is proportional to what is told.
 #pragma once
 
 #include <memory>

@@ -1,8 +1,8 @@
 // Monitors whose transitions read inputs one by one.
 //
-// A monitor that sees only a part of the system learns the inputs of a step late and in any order. So a transition is a decision
-// diagram: it asks for one input after the other, in the order of their numbers, and ends in the next state. Diagrams of all states
-// share their nodes.
+// A monitor that sees only a part of the system learns the inputs of a step late and in any order. So a transition is a
+// decision diagram: it asks for one input after the other, in the order of their numbers, and ends in the next state.
+// Diagrams of all states share their nodes.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +50,8 @@ public:
     };
 
     // `Error` if it is not as described.
-    Automaton(std::vector<std::string> inputs, std::vector<Truth> verdicts, std::vector<Node> nodes, std::vector<Diagram> roots);
+    Automaton(std::vector<std::string> inputs, std::vector<Truth> verdicts, std::vector<Node> nodes,
+              std::vector<Diagram> roots);
 
     std::size_t states() const { return verdicts_.size(); }
     const std::vector<std::string>& inputs() const { return inputs_; }

@@ -1,10 +1,12 @@
-// An execution history encoding (EHE): where an automaton may be at each timestamp, for all that is known of its inputs.
+// An execution history encoding (EHE): where an automaton may be at each timestamp, for all that is known of its
+// inputs.
 //
-// For each timestamp since the last one whose state is known there is a *layer*: the inputs that are known there, and the states that
-// may have been reached. An atom (timestamp, input) belongs to one layer only, so every path through the layers is consistent: the
-// expression "in state q at t" can be satisfied exactly if q may have been reached at t, and is valid exactly if no other state may have
-// been. So no expression has to be kept or simplified, and the size grows by a constant per timestamp, where expressions
-// grow exponentially. Expressions can still be read off (`expression`).
+// For each timestamp since the last one whose state is known there is a *layer*: the inputs that are known there, and
+// the states that may have been reached. An atom (timestamp, input) belongs to one layer only, so every path through
+// the layers is consistent: the expression "in state q at t" can be satisfied exactly if q may have been reached at t,
+// and is valid exactly if no other state may have been. So no expression has to be kept or simplified, and the size
+// grows by a constant per timestamp, where expressions grow exponentially. Expressions can still be read off
+// (`expression`).
 //
 // What several monitors know is joined by `merge`. Atoms are only ever added, and a known state replaces everything
 // before it; therefore merging is commutative, associative and idempotent.
@@ -72,7 +74,8 @@ public:
     // The verdict of all states that it may be in.
     Truth verdict(Time time) const;
 
-    // Forget what is before the last timestamp with a known state that is not after `time`; how many timestamps that were.
+    // Forget what is before the last timestamp with a known state that is not after `time`; how many timestamps that
+    // were.
     Time drop(Time time);
     Time drop_resolved() { return drop(resolved_); }
     // Keep nothing but the known state at `start`.
@@ -86,8 +89,8 @@ public:
     std::optional<Pending> earliest() const;
     // All atoms that the state at a timestamp depends on.
     std::vector<Atom> missing(Time time) const;
-    // Fewest known atoms since `start` from which the verdict at a timestamp follows, or its state if that has no verdict. Where
-    // very many would have to be compared, few. `Error` if neither is known.
+    // Fewest known atoms since `start` from which the verdict at a timestamp follows, or its state if that has no
+    // verdict. Where very many would have to be compared, few. `Error` if neither is known.
     std::vector<Observation> reasons(Time time) const;
     // "In that state at that time" as an irredundant sum of products. `Error` if there are more than `most`.
     std::vector<Product> expression(Time time, State state, std::size_t most) const;
@@ -96,8 +99,8 @@ public:
     std::size_t entries() const;
     // Distinct nodes of the diagrams of all layers, with what is known put in.
     std::size_t nodes() const;
-    // The size of all expressions: 4 for a timestamp and a state each, and for each occurrence of an atom 4 and the length of its name,
-    // 1 for each operator and constant. As large as the type allows if it is larger.
+    // The size of all expressions: 4 for a timestamp and a state each, and for each occurrence of an atom 4 and the
+    // length of its name, 1 for each operator and constant. As large as the type allows if it is larger.
     std::uint64_t data() const;
 
     std::string save() const;

@@ -20,7 +20,8 @@ public:
         bool value;
     };
 
-    // Timestamps are 1 to `length`. `held`: a proposition keeps its value until it is observed again, and is false before.
+    // Timestamps are 1 to `length`. `held`: a proposition keeps its value until it is observed again, and is false
+    // before.
     Feed(std::vector<Input> propositions, Time length, bool held);
 
     // In order of time for each component. `Error` if it is not, or nobody has such a proposition.

@@ -1,7 +1,7 @@
 // An automaton that is started anew at each timestamp.
 //
-// Whoever refers to a monitor at a timestamp asks what the monitor finds if it is started there. So there is an instance for each
-// timestamp, all of the same automaton and with the same inputs.
+// Whoever refers to a monitor at a timestamp asks what the monitor finds if it is started there. So there is an
+// instance for each timestamp, all of the same automaton and with the same inputs.
 #pragma once
 
 #include <optional>

@@ -1,7 +1,7 @@
 // What was observed: inputs at timestamps, each true or false.
 //
-// Memories of several monitors are joined. Whatever the order, and however often the same memory comes, the result is the same; so
-// messages may be late, out of order and doubled.
+// Memories of several monitors are joined. Whatever the order, and however often the same memory comes, the result is
+// the same; so messages may be late, out of order and doubled.
 #pragma once
 
 #include <cstdint>

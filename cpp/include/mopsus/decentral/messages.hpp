@@ -1,7 +1,7 @@
 // What monitors of one network tell each other.
 //
-// A message is addressed by number: a monitor numbers those that it talks to, and another one may number them otherwise. Who sent
-// a message is known from its envelope, so a verdict or a kill does not repeat it.
+// A message is addressed by number: a monitor numbers those that it talks to, and another one may number them
+// otherwise. Who sent a message is known from its envelope, so a verdict or a kill does not repeat it.
 #pragma once
 
 #include <cstdint>
@@ -61,12 +61,14 @@ struct Letter {
 // What a message is counted as.
 std::string_view kind(const Content& content);
 
-// Its size as experiments of others count it: 4 for a number, 1 for a character and for a truth value. A true observation has no truth
-// value (a false one is stored as a negation), and a verdict for several timestamps counts as several. `inputs` are the names of observations.
+// Its size as experiments of others count it: 4 for a number, 1 for a character and for a truth value. A true
+// observation has no truth value (a false one is stored as a negation), and a verdict for several timestamps counts as
+// several. `inputs` are the names of observations.
 std::uint64_t data(const Content& content, std::span<const std::string> inputs);
 
 std::string save(const Content& content);
-// `automaton` is that of the monitor which it is for; it may be null if no encodings come. `Error` if the bytes are damaged.
+// `automaton` is that of the monitor which it is for; it may be null if no encodings come. `Error` if the bytes are
+// damaged.
 Content load(const std::shared_ptr<const Automaton>& automaton, std::span<const std::uint8_t> bytes);
 
 }  // namespace mopsus::decentral

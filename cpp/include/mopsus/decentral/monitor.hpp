@@ -1,7 +1,7 @@
 // What a monitor of a network is: given what it sees and is told in a turn, it says what it sends and has found.
 //
-// It knows nothing of how messages travel: they may be late, out of order and doubled. It is a function of its turns and nothing
-// else, so whoever has kept them can make it again.
+// It knows nothing of how messages travel: they may be late, out of order and doubled. It is a function of its turns
+// and nothing else, so whoever has kept them can make it again.
 #pragma once
 
 #include <optional>
@@ -54,11 +54,12 @@ class Monitor {
 public:
     virtual ~Monitor() = default;
 
-    // A turn. `time` is the last timestamp that there are observations of; `seen` are those that were made at this component since the
-    // last turn. Inputs that this monitor does not know must be ignored.
+    // A turn. `time` is the last timestamp that there are observations of; `seen` are those that were made at this
+    // component since the last turn. Inputs that this monitor does not know must be ignored.
     virtual Step step(Time time, const Memory& seen, std::span<const Letter> inbox) = 0;
 
-    // It has a turn at the timestamps that this divides, and when nothing more is observed; 0: whenever there is something new.
+    // It has a turn at the timestamps that this divides, and when nothing more is observed; 0: whenever there is
+    // something new.
     virtual Time lag() const { return 0; }
     // Does it take an input to be as before, up to the time of its turn, while it is told nothing else?
     virtual bool holds() const { return false; }

@@ -1,7 +1,7 @@
 // Monitors that agree on the verdict of one automaton, each seeing the inputs of its component only.
 //
-// Orchestration: all others tell one what they see. Migration: what is known travels, as an encoding, to a component that can
-// add to it.
+// Orchestration: all others tell one what they see. Migration: what is known travels, as an encoding, to a component
+// that can add to it.
 #pragma once
 
 #include <memory>
@@ -50,7 +50,8 @@ private:
     Address to_;
 };
 
-// Works on the encoding while that is here, then sends it on. All it keeps is the last known state and what it has seen since then.
+// Works on the encoding while that is here, then sends it on. All it keeps is the last known state and what it has seen
+// since then.
 class Migrant final : public Encoder {
 public:
     enum class Way {
@@ -58,8 +59,8 @@ public:
         RoundRobin  // to the next one
     };
 
-    // All migrants of a network number them alike. `owners` says who sees which input; `patience` after how many turns without an
-    // acknowledgement an encoding is sent again, 0 if none is ever lost.
+    // All migrants of a network number them alike. `owners` says who sees which input; `patience` after how many turns
+    // without an acknowledgement an encoding is sent again, 0 if none is ever lost.
     struct Route {
         std::vector<Address> owners;
         Address count;

@@ -1,7 +1,7 @@
 // How messages travel between components in a simulation, and what goes wrong meanwhile.
 //
-// Everything is drawn from one seed, so a run can be repeated. Messages between monitors on one component never meet the
-// network: they are there in the next round.
+// Everything is drawn from one seed, so a run can be repeated. Messages between monitors on one component never meet
+// the network: they are there in the next round.
 #pragma once
 
 #include <array>

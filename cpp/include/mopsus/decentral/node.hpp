@@ -1,8 +1,8 @@
-// A monitor of a decentralized specification: it reads what its component observes and what other monitors find, and tells those
-// that refer to it what it finds.
+// A monitor of a decentralized specification: it reads what its component observes and what other monitors find, and
+// tells those that refer to it what it finds.
 //
-// Whoever refers to it at a timestamp wants to know what it finds if it is started there. It tells that by itself, as soon as it is sure, until nobody
-// needs it any more. A verdict that got lost leaves those unknown that depend on it.
+// Whoever refers to it at a timestamp wants to know what it finds if it is started there. It tells that by itself, as
+// soon as it is sure, until nobody needs it any more. A verdict that got lost leaves those unknown that depend on it.
 #pragma once
 
 #include <memory>
@@ -24,7 +24,8 @@ public:
         bool respawns = true;
         // Its instances wait for each other.
         bool one_by_one = false;
-        // Its verdict at the first timestamp is that of the specification; if it is asked at no other one, that ends the run.
+        // Its verdict at the first timestamp is that of the specification; if it is asked at no other one, that ends
+        // the run.
         bool root = false;
         // Its verdicts are wanted as they are found, even if nobody refers to it.
         bool report = false;

@@ -1,4 +1,5 @@
-// Instances of an automaton that run one after the other, each with an encoding of its own, as it is done in the literature.
+// Instances of an automaton that run one after the other, each with an encoding of its own, as it is done in the
+// literature.
 //
 // One that waits for its inputs keeps all later ones waiting. It is here so that what was published can be compared.
 #pragma once
@@ -12,7 +13,8 @@ namespace mopsus::decentral {
 class OneByOne final : public Instances {
 public:
     // With `respawns`, one instance for each timestamp; else one only, at timestamp 1.
-    OneByOne(std::shared_ptr<const Automaton> automaton, bool respawns) : ehe_(std::move(automaton)), respawns_(respawns) {}
+    OneByOne(std::shared_ptr<const Automaton> automaton, bool respawns)
+        : ehe_(std::move(automaton)), respawns_(respawns) {}
 
     void extend(Time time) override;
     void learn(Interval interval, Known news) override;

@@ -1,7 +1,8 @@
 // Rounds of a network of monitors in one process, with everything counted that experiments compare.
 //
-// In a round, every monitor for which there is something new takes a turn; those without do not, and rounds in which nothing happens are
-// skipped. So a run costs what happens in it, not the number of components times that of timestamps.
+// In a round, every monitor for which there is something new takes a turn; those without do not, and rounds in which
+// nothing happens are skipped. So a run costs what happens in it, not the number of components times that of
+// timestamps.
 #pragma once
 
 #include <cstdint>
@@ -39,8 +40,8 @@ public:
     virtual ~Listener() = default;
     virtual void began(Time /*round*/) {}
     virtual void stepped(Time /*round*/, Number /*monitor*/, const Step& /*step*/) {}
-    virtual void sent(Time /*round*/, Number /*from*/, Number /*to*/, const Content& /*content*/, std::uint64_t /*data*/, std::uint64_t /*bytes*/,
-                      std::span<const Time> /*arrivals*/) {}
+    virtual void sent(Time /*round*/, Number /*from*/, Number /*to*/, const Content& /*content*/,
+                      std::uint64_t /*data*/, std::uint64_t /*bytes*/, std::span<const Time> /*arrivals*/) {}
     virtual void delivered(Time /*round*/, Number /*from*/, Number /*to*/, const Content& /*content*/) {}
 };
 

@@ -1,8 +1,8 @@
 // What is known of the inputs of an automaton at each of a row of timestamps.
 //
-// Inputs change rarely, and verdicts come for many timestamps at once; so timestamps of which the same is known are kept as one
-// stretch. Beside each stretch there is room for what its user has concluded at its beginning. For example, if `a` is known to be
-// true up to timestamp 6, and `b` is known to be false from 4 on:
+// Inputs change rarely, and verdicts come for many timestamps at once; so timestamps of which the same is known are
+// kept as one stretch. Beside each stretch there is room for what its user has concluded at its beginning. For example,
+// if `a` is known to be true up to timestamp 6, and `b` is known to be false from 4 on:
 //
 //     timestamp    1   2   3 | 4   5   6 | 7   8   9
 //     stretch      0         | 1         | 2               they end at 3, 6 and 9
@@ -10,8 +10,9 @@
 //     true         a         | a         |
 //     room         for what was concluded at 1, at 4 and at 7
 //
-// What is learned of an interval cuts the stretches where it begins and ends, and joins neighbours of which the same is known then. A
-// stretch that has changed has *news* until its user has read them; so a turn looks only at what has changed since the turn before.
+// What is learned of an interval cuts the stretches where it begins and ends, and joins neighbours of which the same is
+// known then. A stretch that has changed has *news* until its user has read them; so a turn looks only at what has
+// changed since the turn before.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +34,9 @@ public:
     Time end() const { return size() == 0 ? start_ : lasts_.back(); }
     std::size_t size() const { return lasts_.size() - head_; }
 
-    Interval interval(std::size_t number) const { return {number == 0 ? start_ + 1 : lasts_[head_ + number - 1] + 1, lasts_[head_ + number]}; }
+    Interval interval(std::size_t number) const {
+        return {number == 0 ? start_ + 1 : lasts_[head_ + number - 1] + 1, lasts_[head_ + number]};
+    }
     Known at(std::size_t number) const { return {words(number), words(number) + inputs_}; }
     // Nothing at all happened: automata do not move.
     bool quiet(std::size_t number) const { return bit(words(number), quiet_); }
@@ -43,12 +46,15 @@ public:
     bool news(std::size_t number) const { return news_[head_ + number] != 0; }
     void read(std::size_t number) { news_[head_ + number] = 0; }
     // The first stretch with news, and the one after the last; `read_all` says that there are none.
-    std::pair<std::size_t, std::size_t> newest() const { return {find(news_within_.first), std::min(find(news_within_.last) + 1, size())}; }
+    std::pair<std::size_t, std::size_t> newest() const {
+        return {find(news_within_.first), std::min(find(news_within_.last) + 1, size())};
+    }
     void read_all() { news_within_ = {~Time{0}, 0}; }
 
     // More timestamps, up to `end`, of which nothing is known.
     void extend(Time end);
-    // Inputs that are known have these values; false if one is known to have the other one. All timestamps must be there.
+    // Inputs that are known have these values; false if one is known to have the other one. All timestamps must be
+    // there.
     bool learn(Interval interval, Known news);
     void learn_quiet(Time time);
     // Forget everything up to a timestamp.

@@ -1,10 +1,10 @@
 // Snapshots as a flat list of plain numbers and texts. One `transfer` method both writes and
 // reads, so that the two cannot drift apart.
 //
-// Whoever reads one may have a damaged one, or one that somebody made up. So only what cannot be computed from the rest is
-// written: links, lists, indexes and counts of users are built anew, by the functions that build them while events come.
-// What is read is checked before it is used. Whatever gets through is the state of a monitor that takes any further events;
-// whether events can lead to that state is not asked.
+// Whoever reads one may have a damaged one, or one that somebody made up. So only what cannot be computed from the rest
+// is written: links, lists, indexes and counts of users are built anew, by the functions that build them while events
+// come. What is read is checked before it is used. Whatever gets through is the state of a monitor that takes any
+// further events; whether events can lead to that state is not asked.
 #pragma once
 
 #include <cstdint>

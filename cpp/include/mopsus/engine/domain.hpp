@@ -16,7 +16,8 @@ class Domain {
 public:
     // `extra` words of every slot belong to the owner. Values are numbered in the order in which they
     // come, together with those of other domains that share `serials`.
-    explicit Domain(std::uint32_t extra = 0, std::shared_ptr<std::uint32_t> serials = std::make_shared<std::uint32_t>(0))
+    explicit Domain(std::uint32_t extra = 0,
+                    std::shared_ptr<std::uint32_t> serials = std::make_shared<std::uint32_t>(0))
         : pool_(kHeader + extra), serials_(std::move(serials)) {}
     Domain(const Domain&) = delete;
     Domain& operator=(const Domain&) = delete;
@@ -43,7 +44,8 @@ public:
     Slot insert(const Key& key, std::uint32_t serial) {
         const Slot slot = pool_.take();
         std::uint32_t* record = pool_.at(slot);
-        store64(record + kBits, is_blob(key.kind) ? reinterpret_cast<std::uintptr_t>(new std::string(key.blob)) : key.bits);
+        store64(record + kBits,
+                is_blob(key.kind) ? reinterpret_cast<std::uintptr_t>(new std::string(key.blob)) : key.bits);
         record[kMeta] = static_cast<std::uint32_t>(key.kind);
         record[kHash] = key.hash;
         record[kSerial] = serial;
@@ -87,7 +89,12 @@ public:
     }
     Value value(Slot slot) const {
         const KeyKind k = kind(slot);
-        return {k, dead(slot), serial(slot), tag(slot), is_blob(k) ? 0 : bits(slot), is_blob(k) ? *blob(slot) : std::string()};
+        return {k,
+                dead(slot),
+                serial(slot),
+                tag(slot),
+                is_blob(k) ? 0 : bits(slot),
+                is_blob(k) ? *blob(slot) : std::string()};
     }
 
     std::uint32_t last() const { return pool_.last(); }

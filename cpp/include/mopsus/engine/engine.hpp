@@ -49,7 +49,7 @@ struct Report {
 // An instance of a guarded machine took a transition.
 struct Change {
     std::uint16_t property = 0;
-    std::uint32_t before = 0;      // states
+    std::uint32_t before = 0;  // states
     std::uint32_t after = 0;
     std::uint32_t transition = 0;  // of the state before
     bool success = true;           // by which end
@@ -76,7 +76,9 @@ public:
     // Asked every few rows of a batch: must it end here? What has been done stays done.
     virtual bool interrupted() { return false; }
     // Before an instance takes a guarded event: may it?
-    virtual bool admit(EventId, InstanceRef, std::uint64_t /*user*/, const std::vector<Value>&, Origin&) { return true; }
+    virtual bool admit(EventId, InstanceRef, std::uint64_t /*user*/, const std::vector<Value>&, Origin&) {
+        return true;
+    }
     // The listener's word for a new instance, derived from another's word (0: from nothing).
     virtual std::uint64_t fork(std::uint64_t /*parent*/) { return 0; }
     virtual void drop(std::uint64_t /*user*/) {}
@@ -85,7 +87,9 @@ public:
     virtual std::int32_t call(std::uint32_t /*code*/, std::uint64_t /*user*/, const Occasion*) { return -1; }
     // Of guarded machines, if anybody wants to know: transitions taken, and the events that nobody took. They come
     // before the reports of the event.
-    virtual bool wants_change(std::uint16_t /*property*/, std::uint32_t /*before*/, std::uint32_t /*after*/) const { return false; }
+    virtual bool wants_change(std::uint16_t /*property*/, std::uint32_t /*before*/, std::uint32_t /*after*/) const {
+        return false;
+    }
     virtual void changed(Change&& /*change*/) {}
     virtual void unmatched(const Occasion&) {}
     // The same word as text, and back, for snapshots.
@@ -96,7 +100,7 @@ public:
 struct Counts {
     std::uint64_t created = 0;
     std::uint64_t collected = 0;
-    std::uint64_t most = 0;  // alive at a time
+    std::uint64_t most = 0;             // alive at a time
     std::vector<std::uint64_t> fallen;  // by event: that it left, without a report, with nothing to report
     std::uint64_t alive() const { return created - collected; }
     void create() {
@@ -117,8 +121,8 @@ struct Counts {
     }
 };
 
-// An instance of a table that was created, but that the engine has not got yet: whoever holds it knows that no event can
-// concern it but those that he steps it by.
+// An instance of a table that was created, but that the engine has not got yet: whoever holds it knows that no event
+// can concern it but those that he steps it by.
 struct Deferred {
     std::uint64_t birth = 0;
     Word state = 0;
@@ -173,8 +177,8 @@ public:
     virtual void transfer(Archive& archive) = 0;
 
     // ---- instances that are made later ----
-    // May the instance that this event creates be made later, if one of its values is new? Only if every event that could
-    // concern it binds one of its values. Such an engine never calls its listener in the middle of a step.
+    // May the instance that this event creates be made later, if one of its values is new? Only if every event that
+    // could concern it binds one of its values. Such an engine never calls its listener in the middle of a step.
     virtual bool defers(EventId) const { return false; }
     // The instance before its first event; it counts as created.
     virtual Deferred defer() { return {}; }

@@ -41,7 +41,9 @@ public:
     void prefetch(Number number) const { __builtin_prefetch(entry(number - 1)); }
     PastEvent event(Number number) const {
         const Word* at = entry(number - 1);
-        return wide_ ? read(at) : PastEvent{static_cast<EventId>(at[kPacked] & ((1U << event_bits_) - 1)), {at[kPacked] >> event_bits_, 0, location_, Stamp::Time::None}};
+        return wide_ ? read(at)
+                     : PastEvent{static_cast<EventId>(at[kPacked] & ((1U << event_bits_) - 1)),
+                                 {at[kPacked] >> event_bits_, 0, location_, Stamp::Time::None}};
     }
     // Gives all events to `old`, which is to be given back by `reuse`, and starts anew.
     void restart(EventLog& old) {
@@ -75,7 +77,9 @@ private:
     using Chunk = std::unique_ptr<Word, Free>;
 
     std::size_t words() const { return wide_ ? kWide : kNarrow; }
-    Word* entry(std::size_t k) const { return chunks_[k >> kChunkBits].get() + (k & ((1U << kChunkBits) - 1)) * words(); }
+    Word* entry(std::size_t k) const {
+        return chunks_[k >> kChunkBits].get() + (k & ((1U << kChunkBits) - 1)) * words();
+    }
     bool is_narrow(const Stamp& stamp) {
         if (size_ == 0) location_ = stamp.location;
         return stamp.time_kind == Stamp::Time::None && stamp.location == location_ &&

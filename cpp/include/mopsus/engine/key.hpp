@@ -48,7 +48,7 @@ struct Key {
     static Key of_bits(KeyKind kind, std::uint64_t bits) { return {kind, hash_bits(kind, bits), bits, {}}; }
     static Key of_int(std::int64_t value) { return of_bits(KeyKind::Int, static_cast<std::uint64_t>(value)); }
     static Key of_float(double value) {
-        if (value == 0.0) value = 0.0;               // -0.0 equals 0.0
+        if (value == 0.0) value = 0.0;                  // -0.0 equals 0.0
         if (value != value) value = __builtin_nan("");  // all NaNs are one value here
         std::uint64_t bits = 0;
         std::memcpy(&bits, &value, sizeof bits);

@@ -49,7 +49,8 @@ public:
     // The rows of one record batch in order; columns are found by name. Stops at the first bad
     // row unless told to skip them. The batch is kept until the next one, or `end_stream`, so that
     // a dictionary that both share is looked up once.
-    std::optional<BadRow> run(const ArrowSchema& schema, std::shared_ptr<ArrowArray> batch, const BatchOptions& options);
+    std::optional<BadRow> run(const ArrowSchema& schema, std::shared_ptr<ArrowArray> batch,
+                              const BatchOptions& options);
     void end_stream();
     // Values of parameters end, by name; unknown ones are ignored.
     void release(Engine& engine, unsigned p, const Key& key);

@@ -18,8 +18,8 @@ struct EventDecl {
     std::string name;
     std::vector<std::uint8_t> parameters;  // in call order
     bool creation = false;
-    bool guarded = false;      // has a condition or an action: ask the listener before each step
-    std::vector<Mask> enable;  // domains from which this event may extend an instance
+    bool guarded = false;                  // has a condition or an action: ask the listener before each step
+    std::vector<Mask> enable;              // domains from which this event may extend an instance
     std::vector<std::string> fields = {};  // data that follows the parameters and does not slice
 
     std::size_t values() const { return parameters.size() + fields.size(); }

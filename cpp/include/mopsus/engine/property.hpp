@@ -33,7 +33,9 @@ public:
     const Outcome& outcome(Word before, EventId event) const {
         return table_ ? table_->outcome(before, event) : runner_->outcome();
     }
-    bool alive(Word state, Mask dead) const { return table_ ? table_->alive(state, dead) : runner_->alive(state, dead); }
+    bool alive(Word state, Mask dead) const {
+        return table_ ? table_->alive(state, dead) : runner_->alive(state, dead);
+    }
     std::optional<bool> holds(Word state) const { return runner_ ? runner_->holds(state) : std::nullopt; }
     Word transfer(Archive& archive, Word state) const;
     std::size_t bytes() const { return runner_ ? runner_->bytes() : 0; }

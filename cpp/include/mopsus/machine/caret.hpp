@@ -13,7 +13,8 @@ struct CaretMachine final : Machine {
     enum class Role : std::uint8_t { None, Call, Begin, End, Return };
     enum class Op : std::uint8_t { Event, True, Not, And, Or, Xor, Previous, Since, Trigger, At };
     // What happens to the bit of a step at calls. Abstract: at the end of a call it is again what it was after its
-    // beginning. Stack: it changes only where something is opened, and after the end of a call it is again what it was before.
+    // beginning. Stack: it changes only where something is opened, and after the end of a call it is again what it was
+    // before.
     enum class Memory : std::uint8_t { None, Plain, Abstract, Stack };
 
     struct Step {

@@ -28,13 +28,13 @@ struct GuardedMachine final : Machine {
     };
     struct Place {
         std::vector<Transition> transitions;
-        bool final = false;      // whoever arrives is forgotten
-        CodeId action = kNoCode;  // on arrival
+        bool final = false;          // whoever arrives is forgotten
+        CodeId action = kNoCode;     // on arrival
         std::int32_t category = -1;  // reported on arrival; -1: none
     };
     std::vector<Place> states;
     State initial = 0;
-    bool variables = false;  // has every instance a word of the listener's?
+    bool variables = false;           // has every instance a word of the listener's?
     CodeId initialization = kNoCode;  // of the first
 
     void check(std::size_t events) const override;

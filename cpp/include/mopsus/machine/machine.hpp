@@ -51,8 +51,8 @@ public:
     virtual Word begin() = 0;
     virtual Word copy(Word state) = 0;
     virtual void end(Word state) = 0;
-    // Takes the state that a handler of what it reports has reset: what was reported is over. Where several matches go on
-    // at a time, the others still do.
+    // Takes the state that a handler of what it reports has reset: what was reported is over. Where several matches go
+    // on at a time, the others still do.
     virtual Word after_report(Word state) {
         end(state);
         return begin();

@@ -27,15 +27,15 @@ struct RewriteMachine final : Machine {
         bool at_end = false;               // the left side ends with `$`
     };
 
-    std::uint32_t symbols = 2;               // events first; the last two are `^` and `$`
-    std::vector<std::uint32_t> moves;        // [state * symbols + symbol]; state 0 has read nothing
-    std::vector<std::uint32_t> matches;      // of each state: 1 + the rule whose left side ends there, or 0
+    std::uint32_t symbols = 2;           // events first; the last two are `^` and `$`
+    std::vector<std::uint32_t> moves;    // [state * symbols + symbol]; state 0 has read nothing
+    std::vector<std::uint32_t> matches;  // of each state: 1 + the rule whose left side ends there, or 0
     std::vector<Rule> rules;
-    std::uint32_t budget = 1;                // rewriting steps for one event
-    std::uint32_t longest = 1;               // symbols of a string
+    std::uint32_t budget = 1;   // rewriting steps for one event
+    std::uint32_t longest = 1;  // symbols of a string
     std::array<std::uint16_t, kEndings> categories{kUnheard, kUnheard, kUnheard};
-    std::vector<Mask> alive;                 // parameter sets that lead to a report
-    std::array<bool, kEndings> restarts{};   // of each ending: someone may start the machine over
+    std::vector<Mask> alive;                // parameter sets that lead to a report
+    std::array<bool, kEndings> restarts{};  // of each ending: someone may start the machine over
 
     std::uint32_t states() const { return static_cast<std::uint32_t>(matches.size()); }
     std::uint16_t start() const { return static_cast<std::uint16_t>(symbols - 2); }

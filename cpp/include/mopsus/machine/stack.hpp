@@ -23,13 +23,13 @@ struct StackMachine final : Machine {
     std::vector<std::vector<std::int32_t>> actions;  // [state * letters + letter]: states to push; ~p: reduce by p
     std::vector<std::int32_t> gotos;                 // [state * nonterminals + nonterminal]
     std::vector<Production> productions;
-    bool guaranteed = true;  // an action at the end means a match; if not, the reductions have to be tried
-    bool lazy = false;       // an event that fails is reported and forgotten
-    bool suffix = false;     // a match may begin at every event, and nothing fails
+    bool guaranteed = true;      // an action at the end means a match; if not, the reductions have to be tried
+    bool lazy = false;           // an event that fails is reported and forgotten
+    bool suffix = false;         // a match may begin at every event, and nothing fails
     std::int32_t match = kNone;  // the categories' numbers; kNone: not reported
     std::int32_t fail = kNone;
     std::int32_t exhausted = kNone;
-    std::uint32_t budget = ~0U;  // the most work for one event, where there are several stacks
+    std::uint32_t budget = ~0U;            // the most work for one event, where there are several stacks
     std::vector<std::vector<Mask>> alive;  // of each state on top, parameter sets that lead to a report
     std::vector<Mask> failed;              // the same for a machine that has failed
 

@@ -17,7 +17,7 @@ struct TableMachine final : Machine {
     std::vector<std::vector<std::uint16_t>> final;       // of each state, those that stay for ever
     std::vector<std::vector<Mask>> alive;                // of each state, parameter sets that lead to a report
     bool every = false;                                  // is what stays reported again by every step?
-    std::vector<std::uint32_t> after_report;             // of each state, where a reset by a handler leads; empty: to `initial`
+    std::vector<std::uint32_t> after_report;  // of each state, where a reset by a handler leads; empty: to `initial`
 
     void check(std::size_t events) const override;
     std::unique_ptr<const Table> table(std::size_t events) const override;

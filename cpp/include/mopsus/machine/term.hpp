@@ -33,9 +33,9 @@ enum class TermType : std::uint8_t {
     Map,
     Pid,
     Reference,
-    None,    // equal to the atoms `none` and `undefined`
-    Enum,    // equal to its name as an atom, and to its value
-    Object,  // known by identity only
+    None,     // equal to the atoms `none` and `undefined`
+    Enum,     // equal to its name as an atom, and to its value
+    Object,   // known by identity only
     Foreign,  // not looked into yet; see `Foreign`
 };
 
@@ -47,13 +47,16 @@ public:
 
     static constexpr Term none() { return Term(kNone << 3 | kSpecial); }
     static constexpr Term nil() { return Term(kNil << 3 | kSpecial); }
-    static constexpr bool fits_integer(std::int64_t value) { return value >= -(std::int64_t{1} << 60) && value < (std::int64_t{1} << 60); }
+    static constexpr bool fits_integer(std::int64_t value) {
+        return value >= -(std::int64_t{1} << 60) && value < (std::int64_t{1} << 60);
+    }
     static constexpr Term small(std::int64_t value) { return Term(static_cast<std::uint64_t>(value) << 3 | kSmall); }
     // Bytes of up to seven: an Atom, String, Text or Binary.
     static Term brief(TermType type, std::string_view bytes) {
         std::uint64_t bits = 0;
         std::memcpy(reinterpret_cast<char*>(&bits) + 1, bytes.data(), bytes.size());
-        return Term(bits | kBrief | static_cast<std::uint64_t>(spelling(type)) << 3 | static_cast<std::uint64_t>(bytes.size()) << 5);
+        return Term(bits | kBrief | static_cast<std::uint64_t>(spelling(type)) << 3 |
+                    static_cast<std::uint64_t>(bytes.size()) << 5);
     }
     static Term boolean(bool value) { return value ? brief(TermType::Atom, "true") : brief(TermType::Atom, "false"); }
     static constexpr bool fits_pid(std::uint64_t node, std::uint64_t serial, std::uint64_t incarnation) {
@@ -82,7 +85,8 @@ public:
     const Box& box() const { return *reinterpret_cast<const Box*>(static_cast<std::uintptr_t>(bits_)); }
     std::array<std::uint32_t, 3> pid() const {
         const std::uint64_t packed = bits_ >> 3;
-        return {static_cast<std::uint32_t>(packed >> 50), static_cast<std::uint32_t>(packed >> 18), static_cast<std::uint32_t>(packed & 0x3FFFF)};
+        return {static_cast<std::uint32_t>(packed >> 50), static_cast<std::uint32_t>(packed >> 18),
+                static_cast<std::uint32_t>(packed & 0x3FFFF)};
     }
     inline TermType type() const;
     // The bytes of an Atom, String, Text or Binary, and of a Reference or Pid that is a box. A brief one lies in
@@ -103,14 +107,17 @@ public:
         constexpr std::uint64_t kBinary = 3U << 3;
         const std::uint64_t left = a.bits_ & kKinds;
         const std::uint64_t right = b.bits_ & kKinds;
-        return ((a.bits_ ^ b.bits_) & ~kKinds) == 0 && (left == kText || right == kText) && left != kBinary && right != kBinary;
+        return ((a.bits_ ^ b.bits_) & ~kKinds) == 0 && (left == kText || right == kText) && left != kBinary &&
+               right != kBinary;
     }
 
 private:
     static constexpr std::uint64_t kTags = 7;
     enum Tag : std::uint64_t { kBoxed, kSmall, kBrief, kPid, kSpecial, kForeign, kObject };
     enum Special : std::uint64_t { kNil, kNone };
-    static constexpr unsigned spelling(TermType type) { return static_cast<unsigned>(type) - static_cast<unsigned>(TermType::Atom); }
+    static constexpr unsigned spelling(TermType type) {
+        return static_cast<unsigned>(type) - static_cast<unsigned>(TermType::Atom);
+    }
 
     static_assert(std::endian::native == std::endian::little);  // brief ones are read where they lie
     explicit constexpr Term(std::uint64_t bits) : bits_(bits) {}
@@ -216,19 +223,27 @@ public:
     Term reference(std::string_view text) { return boxed_bytes(TermType::Reference, text); }
     Term object_named(std::string_view type) { return boxed_bytes(TermType::Object, type); }
     // These take over `items`, which lie in this arena (or live as long).
-    Term tuple(Term* items, std::size_t count, Term tag = {}, Term original = {}) { return parts(TermType::Tuple, items, count, tag, original); }
+    Term tuple(Term* items, std::size_t count, Term tag = {}, Term original = {}) {
+        return parts(TermType::Tuple, items, count, tag, original);
+    }
     Term list(Term* items, std::size_t count, Term original = {}) {
         return count == 0 ? Term::nil() : parts(TermType::List, items, count, {}, original);
     }
-    Term map(Term* pairs, std::size_t count, Term original = {}) { return parts(TermType::Map, pairs, count, {}, original); }
-    Term enumeration(Term* name_and_value, Term original) { return parts(TermType::Enum, name_and_value, 2, {}, original); }
+    Term map(Term* pairs, std::size_t count, Term original = {}) {
+        return parts(TermType::Map, pairs, count, {}, original);
+    }
+    Term enumeration(Term* name_and_value, Term original) {
+        return parts(TermType::Enum, name_and_value, 2, {}, original);
+    }
 
 private:
     void grow(std::size_t bytes);
     void forget_chunks();
     void let_go();
     Term large(std::int64_t value);
-    Term spelled(TermType type, std::string_view bytes) { return bytes.size() <= 7 ? Term::brief(type, bytes) : boxed_bytes(type, bytes); }
+    Term spelled(TermType type, std::string_view bytes) {
+        return bytes.size() <= 7 ? Term::brief(type, bytes) : boxed_bytes(type, bytes);
+    }
     Term boxed_bytes(TermType type, std::string_view bytes);
     Term parts(TermType type, Term* items, std::size_t count, Term tag, Term original);
 
@@ -268,8 +283,8 @@ inline bool exactly_equal(Term a, Term b, Arena& arena) {
 }
 // `==`: numbers by value.
 bool loosely_equal(Term a, Term b, Arena& arena);
-// Below 0, 0, or above. Numbers, atoms, references, identifiers, tuples, maps, lists, strings, binaries, objects in this
-// order. If `strict`, nothing where types differ that have no order among them.
+// Below 0, 0, or above. Numbers, atoms, references, identifiers, tuples, maps, lists, strings, binaries, objects in
+// this order. If `strict`, nothing where types differ that have no order among them.
 std::optional<int> compare(Term a, Term b, Arena& arena, bool strict = false);
 // Can the two not be told apart by anything? Both must be kept, or at least hold nothing foreign.
 bool identical(Term a, Term b);
@@ -287,7 +302,8 @@ bool holds_objects(Term kept);
 std::string object_name(Term object);
 // As a log has it.
 std::string to_text(Term term);
-// Writes a kept term, or reads one and keeps it. Objects cannot be written; the names that stand for them in a likeness can.
+// Writes a kept term, or reads one and keeps it. Objects cannot be written; the names that stand for them in a likeness
+// can.
 Term transfer_term(Archive& archive, Term term, bool likeness = false);
 
 }  // namespace mopsus

@@ -30,17 +30,18 @@ struct TimedMachine final : Machine {
     enum class Kind : std::uint8_t { Not, And, Or, Xor, Previous, Since, Next, Until };
     struct Operator {
         Kind kind = Kind::Not;
-        std::vector<std::uint32_t> operands;  // values; of `since` and `until` the left one may be missing: it always holds
-        std::array<Bounds, 2> bounds{};       // by scale
+        std::vector<std::uint32_t>
+            operands;                    // values; of `since` and `until` the left one may be missing: it always holds
+        std::array<Bounds, 2> bounds{};  // by scale
     };
     enum Verdict : std::uint8_t { kHolds, kFails, kUntimed, kDisordered };
 
-    std::vector<std::vector<bool>> letters;  // values that depend on the event alone, by event
-    std::vector<Operator> operators;         // values that follow the letters; operands come first
-    std::uint32_t formula = 0;               // the number of the value that is reported
-    std::int64_t nanoseconds = 1'000'000'000;  // of the unit of the trace's times
+    std::vector<std::vector<bool>> letters;                  // values that depend on the event alone, by event
+    std::vector<Operator> operators;                         // values that follow the letters; operands come first
+    std::uint32_t formula = 0;                               // the number of the value that is reported
+    std::int64_t nanoseconds = 1'000'000'000;                // of the unit of the trace's times
     std::array<std::int32_t, 4> categories{-1, -1, -1, -1};  // by verdict; -1: not reported
-    std::vector<Mask> alive;                 // parameter sets that lead to a report
+    std::vector<Mask> alive;                                 // parameter sets that lead to a report
 
     void check(std::size_t events) const override;
     std::int64_t unit() const override { return nanoseconds; }

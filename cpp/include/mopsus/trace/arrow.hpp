@@ -47,8 +47,26 @@ namespace mopsus {
 class Column {
 public:
     enum class Type : std::uint8_t {
-        Null, Bool, Int8, UInt8, Int16, UInt16, Int32, UInt32, Int64, UInt64, Float, Double,
-        Text, LargeText, TextView, Bytes, LargeBytes, BytesView, FixedBytes, Unsupported,
+        Null,
+        Bool,
+        Int8,
+        UInt8,
+        Int16,
+        UInt16,
+        Int32,
+        UInt32,
+        Int64,
+        UInt64,
+        Float,
+        Double,
+        Text,
+        LargeText,
+        TextView,
+        Bytes,
+        LargeBytes,
+        BytesView,
+        FixedBytes,
+        Unsupported,
     };
 
     Column() = default;

@@ -45,26 +45,29 @@ public:
         std::string name;
         CellType type = CellType::Text;
         bool dictionary = false;
-        std::string timestamp;                // the Arrow format of whole numbers that are points in time
+        std::string timestamp;               // the Arrow format of whole numbers that are points in time
         std::vector<std::uint8_t> validity;  // a bit per row; empty if no row is null
         std::int64_t nulls = 0;
-        std::vector<std::int64_t> words;      // whole numbers, or the bits of floating-point ones
-        std::vector<std::uint8_t> bits;       // truth values
-        std::vector<std::int32_t> offsets;    // of texts
+        std::vector<std::int64_t> words;    // whole numbers, or the bits of floating-point ones
+        std::vector<std::uint8_t> bits;     // truth values
+        std::vector<std::int32_t> offsets;  // of texts
         std::string text;
-        std::vector<std::int32_t> codes;      // with a dictionary: of each row; then the texts are the dictionary's
-        std::vector<std::int64_t> counts;     // of each text of the dictionary
+        std::vector<std::int32_t> codes;   // with a dictionary: of each row; then the texts are the dictionary's
+        std::vector<std::int64_t> counts;  // of each text of the dictionary
 
         bool valid(std::size_t row) const { return validity.empty() || ((validity[row / 8] >> (row % 8)) & 1U) != 0; }
         bool truth(std::size_t row) const { return ((bits[row / 8] >> (row % 8)) & 1U) != 0; }
         double real(std::size_t row) const;
         // The k-th text: of the row, or of the dictionary.
         std::string_view text_at(std::size_t k) const;
-        std::string_view text_of(std::size_t row) const { return text_at(dictionary ? static_cast<std::size_t>(codes[row]) : row); }
+        std::string_view text_of(std::size_t row) const {
+            return text_at(dictionary ? static_cast<std::size_t>(codes[row]) : row);
+        }
         Cell cell(std::size_t row) const;
     };
 
-    static constexpr const char* kNumber = "#row";  // the column that says a row's number where rows before it are missing
+    static constexpr const char* kNumber =
+        "#row";  // the column that says a row's number where rows before it are missing
 
     std::int64_t rows = 0;
     std::int64_t first_row = 1;
@@ -82,7 +85,8 @@ public:
 class ColumnBuilder {
 public:
     ColumnBuilder(std::string name, CellType type, bool dictionary, std::size_t rows);
-    explicit ColumnBuilder(const Field& field, std::size_t rows) : ColumnBuilder(field.name, field.type, field.dictionary, rows) {}
+    explicit ColumnBuilder(const Field& field, std::size_t rows)
+        : ColumnBuilder(field.name, field.type, field.dictionary, rows) {}
 
     void add(const Cell& cell);
 
@@ -97,8 +101,8 @@ private:
     std::unordered_map<std::string, std::int32_t> codes_;
 };
 
-// What the definition makes of the row that begins at `at` and has that offset among the rows of its block: its cells, or false
-// if it is a bad one. `end` is where the next row begins.
+// What the definition makes of the row that begins at `at` and has that offset among the rows of its block: its cells,
+// or false if it is a bad one. `end` is where the next row begins.
 using ReadOdd = std::function<bool(std::size_t at, std::int64_t offset, std::vector<Cell>& cells, std::size_t& end)>;
 
 // What a reader has found in a block: the good rows, and how many rows there are in all.
@@ -127,7 +131,8 @@ private:
 };
 
 // The rows of Arrow data, in columns of these types.
-RowsRead read_arrow(const ArrowSchema& schema, const ArrowArray& array, const std::vector<Field>& fields, const ReadOdd& odd);
+RowsRead read_arrow(const ArrowSchema& schema, const ArrowArray& array, const std::vector<Field>& fields,
+                    const ReadOdd& odd);
 
 // A copy of the first rows.
 std::shared_ptr<OwnedColumns> first_rows(const OwnedColumns& columns, std::int64_t rows);

@@ -11,8 +11,8 @@
 namespace mopsus {
 
 // The fields at these positions of rows that have `width` fields each.
-RowsRead read_csv(std::string_view block, std::size_t width, const std::vector<Field>& fields, const std::vector<std::size_t>& positions,
-                  const ReadOdd& odd);
+RowsRead read_csv(std::string_view block, std::size_t width, const std::vector<Field>& fields,
+                  const std::vector<std::size_t>& positions, const ReadOdd& odd);
 
 // What the fields at each of these positions look like: nothing if all are empty.
 // Gives up (outer nothing) at what is not plainly a row.

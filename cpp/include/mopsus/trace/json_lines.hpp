@@ -1,8 +1,9 @@
 // A block of whole lines with a JSON object on each, read into columns in one pass.
 //
-// What is JSON is what Python's `json` reads, with at most `kMostNested` brackets open at once. Of a key that occurs twice, the last
-// counts. The field `a.b` is the key `a.b`, or else the key `b` of the object at `a`. Values that nobody asks for must be JSON, but
-// need not be UTF-8. A line that is no object, or has a value that its column does not plainly take, is left to the definition.
+// What is JSON is what Python's `json` reads, with at most `kMostNested` brackets open at once. Of a key that occurs
+// twice, the last counts. The field `a.b` is the key `a.b`, or else the key `b` of the object at `a`. Values that
+// nobody asks for must be JSON, but need not be UTF-8. A line that is no object, or has a value that its column does
+// not plainly take, is left to the definition.
 //
 // Behind a block there is a zero byte, as there is behind every std::string and Python's bytes.
 #pragma once

@@ -25,19 +25,33 @@ struct Real {
 };
 
 struct Test {
-    enum class Kind : std::uint8_t { Constant, All, Any, None, Named, True, Null, Compare, In, Starts, Ends, Contains, Matches };
+    enum class Kind : std::uint8_t {
+        Constant,
+        All,
+        Any,
+        None,
+        Named,
+        True,
+        Null,
+        Compare,
+        In,
+        Starts,
+        Ends,
+        Contains,
+        Matches
+    };
     enum class Relation : std::uint8_t { Equal, Unequal, Less, LessOrEqual, Greater, GreaterOrEqual };
     using Constant = std::variant<bool, std::int64_t, Real, std::string>;
 
     Kind kind = Kind::Constant;
-    bool truth = false;                  // of a constant; of `In`: none of the values
-    std::vector<Test> operands;          // of `All` and `Any`, and one of `None`
-    std::vector<std::string> names;      // of events
+    bool truth = false;              // of a constant; of `In`: none of the values
+    std::vector<Test> operands;      // of `All` and `Any`, and one of `None`
+    std::vector<std::string> names;  // of events
     std::string field;
-    std::string other;                   // the second field of a comparison, if there is no constant
+    std::string other;  // the second field of a comparison, if there is no constant
     Relation relation = Relation::Equal;
-    std::vector<Constant> constants;     // one of a comparison, all of `In`
-    std::string text;                    // that is searched for
+    std::vector<Constant> constants;  // one of a comparison, all of `In`
+    std::string text;                 // that is searched for
     std::function<bool(std::string_view)> search;
 
     Marks of(const OwnedColumns& columns) const;
@@ -54,8 +68,10 @@ class Recogniser {
 public:
     static constexpr const char* kRelease = "#release";
 
-    // `values` are the names of all parameters and fields, `releasable` the columns in which a released parameter may stand.
-    Recogniser(std::vector<RowRule> rules, std::vector<std::string> values, std::vector<std::pair<std::string, std::vector<std::string>>> releasable);
+    // `values` are the names of all parameters and fields, `releasable` the columns in which a released parameter may
+    // stand.
+    Recogniser(std::vector<RowRule> rules, std::vector<std::string> values,
+               std::vector<std::pair<std::string, std::vector<std::string>>> releasable);
 
     // The rows of each event, and last those that release something.
     std::vector<Marks> find(const OwnedColumns& columns) const;
@@ -64,7 +80,8 @@ public:
 
 private:
     // Where a value of an event comes from: the first of these columns that has one.
-    std::vector<const OwnedColumns::Column*> sources(const OwnedColumns& columns, std::size_t rule, const std::string& value) const;
+    std::vector<const OwnedColumns::Column*> sources(const OwnedColumns& columns, std::size_t rule,
+                                                     const std::string& value) const;
 
     std::vector<RowRule> rules_;
     std::vector<std::string> values_;

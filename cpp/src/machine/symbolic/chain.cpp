@@ -28,7 +28,8 @@ Term Chains::current_data() {
     return data_;
 }
 
-// The step after which the fixed point began that is now the first to be entered again; nothing if that was before all steps.
+// The step after which the fixed point began that is now the first to be entered again; nothing if that was before all
+// steps.
 Chains::Id Chains::begun(Id id, std::uint32_t unfolded) const {
     const auto& nodes = machine_.nodes;
     const auto& entered = forms_.unfoldings()[unfolded];
@@ -95,7 +96,8 @@ Explanation Chains::read(Id id, Matcher& matcher) const {
         made.stamp = step->stamp;
         made.unfolded = forms_.unfoldings()[step->unfolded];
         const bool has_data = step->data.type() == TermType::Tuple;
-        for (std::size_t k = 0; has_data && k < step->data.size(); ++k) made.data.push_back(keep_likeness(step->data.items()[k], arena));
+        for (std::size_t k = 0; has_data && k < step->data.size(); ++k)
+            made.data.push_back(keep_likeness(step->data.items()[k], arena));
         if (!step->fitted) continue;
         matcher.bind(step->modality, step->letter, step->data.items(), has_data ? step->data.size() : 0, arena);
         for (const Number slot : matcher.binds(step->modality))
@@ -119,7 +121,8 @@ Chains::Id Chains::transfer(Archive& archive, Id id) {
         transfer_stamp(archive, step.stamp);
         using Node = SymbolicMachine::Node;
         const Node::Kind kind = machine_.nodes[step.modality].kind;
-        if (kind != Node::Kind::Modality && kind != Node::Kind::Selection) throw BadSnapshot("a step in the snapshot is of no modality");
+        if (kind != Node::Kind::Modality && kind != Node::Kind::Selection)
+            throw BadSnapshot("a step in the snapshot is of no modality");
         step.data = transfer_term(archive, step.data, true);
         if (!archive.reading()) continue;
         step.owners = 1;

@@ -1,7 +1,7 @@
 // How obligations came to be: steps, each with the one before it, shared by all obligations that have it in common.
 //
-// When a fixed point is entered again, all is as it was when it began, and what happened since is forgotten. So no chain is
-// longer than the formula is deep, and what bound the values that are still known is in it.
+// When a fixed point is entered again, all is as it was when it began, and what happened since is forgotten. So no
+// chain is longer than the formula is deep, and what bound the values that are still known is in it.
 #pragma once
 
 #include <cstdint>

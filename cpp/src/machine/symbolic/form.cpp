@@ -14,7 +14,8 @@ constexpr std::size_t kLargest = std::size_t{1} << 16;  // leaves of one form
 
 class Making {
 public:
-    Making(const SymbolicMachine& machine, std::vector<std::vector<Number>>& unfoldings) : machine_(machine), unfoldings_(unfoldings) {}
+    Making(const SymbolicMachine& machine, std::vector<std::vector<Number>>& unfoldings)
+        : machine_(machine), unfoldings_(unfoldings) {}
 
     Form make(Number number, const std::vector<Number>& unfolded, bool again, std::size_t depth) {
         // A fixed point that is met without any modality in between would be unfolded for ever.
@@ -22,7 +23,8 @@ public:
         if (++size_ > kLargest) throw std::invalid_argument("a formula is too large");
         const Node& node = machine_.nodes[number];
         switch (node.kind) {
-            case Node::Kind::Truth: return {node.flag ? Form::Kind::True : Form::Kind::False, again, 0, numbered(unfolded), {}};
+            case Node::Kind::Truth:
+                return {node.flag ? Form::Kind::True : Form::Kind::False, again, 0, numbered(unfolded), {}};
             case Node::Kind::Modality: return {Form::Kind::Leaf, again, number, numbered(unfolded), {}};
             case Node::Kind::Recursion: {
                 std::vector<Number> longer = unfolded;
@@ -53,7 +55,9 @@ public:
 
 private:
     static void add(Form& made, Form&& part) {
-        const auto same = [&](const Form& other) { return part.kind == Form::Kind::Leaf && other.kind == Form::Kind::Leaf && other.node == part.node; };
+        const auto same = [&](const Form& other) {
+            return part.kind == Form::Kind::Leaf && other.kind == Form::Kind::Leaf && other.node == part.node;
+        };
         if (std::none_of(made.parts.begin(), made.parts.end(), same)) made.parts.push_back(std::move(part));
     }
     std::uint32_t numbered(const std::vector<Number>& unfolded) {

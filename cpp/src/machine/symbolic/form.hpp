@@ -12,10 +12,10 @@ namespace mopsus {
 struct Form {
     enum class Kind : std::uint8_t { True, False, Leaf, And, Or };
     Kind kind = Kind::True;
-    bool again = false;                     // some of `unfolded` was entered again
-    SymbolicMachine::Number node = 0;       // of a Leaf
-    std::uint32_t unfolded = 0;             // which fixed points, by number; of leaves and truths
-    std::vector<Form> parts;                // of And and Or, which have at least two, none of them a truth or of the same kind
+    bool again = false;                // some of `unfolded` was entered again
+    SymbolicMachine::Number node = 0;  // of a Leaf
+    std::uint32_t unfolded = 0;        // which fixed points, by number; of leaves and truths
+    std::vector<Form> parts;  // of And and Or, which have at least two, none of them a truth or of the same kind
 };
 
 class Forms {

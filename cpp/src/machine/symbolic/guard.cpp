@@ -31,7 +31,8 @@ Guards::Guards(const SymbolicMachine& machine, const std::vector<Term>& slots) :
     for (const SymbolicMachine::Node& node : machine.nodes) {
         std::vector<Part>& parts = parts_.emplace_back();
         for (const std::vector<Number>& alternative : node.guard)
-            for (std::size_t k = 0; k < alternative.size(); ++k) parts.push_back(make_part(alternative[k], k + 1 == alternative.size()));
+            for (std::size_t k = 0; k < alternative.size(); ++k)
+                parts.push_back(make_part(alternative[k], k + 1 == alternative.size()));
     }
 }
 
@@ -109,8 +110,10 @@ bool Guards::evaluate(Number number, Term& result) {
     Term b;
     if (!evaluate(expression.operands[0], a)) return false;
     if (expression.operands.size() > 1 && !evaluate(expression.operands[1], b)) return false;
-    if (expression.op >= Operator::Equal && expression.op <= Operator::AtLeast) return compare(expression.op, a, b, result);
-    if (expression.op >= Operator::IsInteger && expression.op <= Operator::IsMap) return inspect(expression.op, opened(a, *arena_), result);
+    if (expression.op >= Operator::Equal && expression.op <= Operator::AtLeast)
+        return compare(expression.op, a, b, result);
+    if (expression.op >= Operator::IsInteger && expression.op <= Operator::IsMap)
+        return inspect(expression.op, opened(a, *arena_), result);
     if (expression.op >= Operator::Length) return take_apart(expression.op, opened(a, *arena_), b, result);
     return compute(expression.op, number_of(a), expression.operands.size() > 1 ? number_of(b) : Term::small(0), result);
 }
@@ -176,7 +179,10 @@ bool Guards::compare(Operator op, Term a, Term b, Term& result) {
         default: {
             const std::optional<int> order = mopsus::compare(a, b, *arena_, !machine_.erlang_order);
             if (!order) return false;
-            holds = op == Operator::Less ? *order < 0 : op == Operator::AtMost ? *order <= 0 : op == Operator::Greater ? *order > 0 : *order >= 0;
+            holds = op == Operator::Less      ? *order < 0
+                    : op == Operator::AtMost  ? *order <= 0
+                    : op == Operator::Greater ? *order > 0
+                                              : *order >= 0;
         }
     }
     result = holds ? kTrue : kFalse;
@@ -202,8 +208,8 @@ bool Guards::compute(Operator op, Term a, Term b, Term& result) {
     return is_integer(a) && is_integer(b) ? compute_large(op, a, b, result) : compute_real(op, a, b, result);
 }
 
-// The quick way, for what nearly all guards compute. False: this is not for here. A small integer has a few bits less than a word,
-// so only a product can leave that.
+// The quick way, for what nearly all guards compute. False: this is not for here. A small integer has a few bits less
+// than a word, so only a product can leave that.
 bool Guards::compute_small(Operator op, std::int64_t x, std::int64_t y, Term& result) {
     std::int64_t found = 0;
     switch (op) {
@@ -279,7 +285,9 @@ bool Guards::shift(Term a, Term by, bool left, Term& result) {
     const std::int64_t places = left ? by.small() : -by.small();
     const BigInt x(a);
     if (places > 0 && x.bits() + static_cast<std::size_t>(places) > kMostBits) return false;
-    result = (places >= 0 ? x.shifted_left(static_cast<std::size_t>(places)) : x.shifted_right(static_cast<std::size_t>(-places))).to_term(*arena_);
+    result = (places >= 0 ? x.shifted_left(static_cast<std::size_t>(places))
+                          : x.shifted_right(static_cast<std::size_t>(-places)))
+                 .to_term(*arena_);
     return true;
 }
 
@@ -290,7 +298,9 @@ bool Guards::inspect(Operator op, Term a, Term& result) {
         case Operator::IsInteger: is = type == TermType::Integer; break;
         case Operator::IsFloat: is = type == TermType::Float; break;
         case Operator::IsNumber: is = is_number(a); break;
-        case Operator::IsAtom: is = type == TermType::Atom || type == TermType::Text || type == TermType::None || type == TermType::Enum; break;
+        case Operator::IsAtom:
+            is = type == TermType::Atom || type == TermType::Text || type == TermType::None || type == TermType::Enum;
+            break;
         case Operator::IsBoolean: is = a == kTrue || a == kFalse; break;
         case Operator::IsList: is = type == TermType::List || type == TermType::String; break;
         case Operator::IsTuple: is = type == TermType::Tuple; break;
@@ -328,7 +338,9 @@ bool Guards::take_apart(Operator op, Term a, Term b, Term& result) {
     }
     // element(N, Tuple)
     const Term tuple = opened(b, *arena_);
-    if (!a.is_small() || tuple.type() != TermType::Tuple || a.small() < 1 || static_cast<std::uint64_t>(a.small()) > tuple.size()) return false;
+    if (!a.is_small() || tuple.type() != TermType::Tuple || a.small() < 1 ||
+        static_cast<std::uint64_t>(a.small()) > tuple.size())
+        return false;
     result = tuple.items()[a.small() - 1];
     return true;
 }

@@ -34,7 +34,9 @@ private:
     };
     Part make_part(Number expression, bool last) const;
     bool is_true(const Part& part);
-    Term value(const Operand& operand) const { return operand.slot >= 0 ? slots_[static_cast<std::size_t>(operand.slot)] : operand.constant; }
+    Term value(const Operand& operand) const {
+        return operand.slot >= 0 ? slots_[static_cast<std::size_t>(operand.slot)] : operand.constant;
+    }
 
     // False: an error.
     bool evaluate(Number expression, Term& result);

@@ -14,7 +14,8 @@ Matcher::Matcher(const SymbolicMachine& machine)
         entry.whole = node.whole;
         entry.guarded = !node.guard.empty();
         cells_.resize(cells_.size() + node.parts.size());
-        for (std::size_t n = 0; n < node.parts.size(); ++n) lay_out(machine, node.parts[n], entry.first + n, entry.binds);
+        for (std::size_t n = 0; n < node.parts.size(); ++n)
+            lay_out(machine, node.parts[n], entry.first + n, entry.binds);
     }
 }
 
@@ -64,7 +65,8 @@ bool Matcher::fits_patterns(const Entry& entry) {
 
 Term Matcher::shaped(const SymbolicMachine::Shape& shape) {
     if (!shape.value.is_nothing()) return shape.value;
-    if (shape.field >= 0) return static_cast<std::size_t>(shape.field) < data_.count ? data_.fields[shape.field] : Term();
+    if (shape.field >= 0)
+        return static_cast<std::size_t>(shape.field) < data_.count ? data_.fields[shape.field] : Term();
     Term* items = arena_->terms(shape.parts.size());
     for (std::size_t k = 0; k < shape.parts.size(); ++k) items[k] = shaped(shape.parts[k]);
     return arena_->tuple(items, shape.parts.size());
@@ -79,7 +81,8 @@ bool Matcher::fits(const Cell& cell, Term& place) {
         case Kind::Tuple: {
             const Term term = opened(place, *arena_);
             if (!term.is_boxed() || term.box().type != TermType::Tuple || term.box().size != cell.count) return false;
-            if (!cell.value.is_nothing() && (term.tag().is_nothing() || term.tag().bytes() != cell.value.bytes())) return false;
+            if (!cell.value.is_nothing() && (term.tag().is_nothing() || term.tag().bytes() != cell.value.bytes()))
+                return false;
             return fits_parts(cell, term.box().items, cell.count);
         }
         case Kind::List: return fits_list(cell, place);

@@ -23,7 +23,8 @@ public:
         arena_ = data_.arena != nullptr ? data_.arena : &own_;
         if (arena_ == &own_) own_.clear();
     }
-    // Do the patterns of a node that waits for this letter fit, and does its guard hold? Fills the slots of the patterns.
+    // Do the patterns of a node that waits for this letter fit, and does its guard hold? Fills the slots of the
+    // patterns.
     bool fits(Number node);
     // Only fills the slots, from data that did fit.
     void bind(Number node, EventId letter, Term* fields, std::size_t count, Arena& arena);

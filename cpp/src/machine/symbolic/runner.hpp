@@ -32,7 +32,9 @@ protected:
     // Does the first event fit the root, which is a selection?
     bool is_selected(EventId event, Origin& origin);
     // The verdict of a state of which nothing is left to be met.
-    std::uint8_t satisfied() const { return machine_.linear ? SymbolicMachine::kAcceptance : SymbolicMachine::kInconclusive; }
+    std::uint8_t satisfied() const {
+        return machine_.linear ? SymbolicMachine::kAcceptance : SymbolicMachine::kInconclusive;
+    }
     void say(std::uint8_t verdict) { said_ = verdict; }
     // The chain that led to what is said, with one step more.
     void explain(Chains::Id chain, Number modality, bool fitted, std::uint32_t unfolded = 0);

@@ -13,7 +13,8 @@ constexpr std::uint32_t kScan = 8;  // so many blocks are looked at one by one
 
 std::uint64_t hash_of(const std::uint64_t* values, std::size_t count) {
     std::uint64_t sum = count;
-    for (std::size_t k = 0; k < count; ++k) sum = mix(sum ^ hash(std::bit_cast<Term>(values[k])), 0x9E3779B97F4A7C15ULL);
+    for (std::size_t k = 0; k < count; ++k)
+        sum = mix(sum ^ hash(std::bit_cast<Term>(values[k])), 0x9E3779B97F4A7C15ULL);
     return sum;
 }
 
@@ -102,7 +103,9 @@ void SetRunner::end(Word word) {
 
 std::size_t SetRunner::obligations(Word word) const {
     std::size_t count = 0;
-    each_block(states_[word].words, [&](std::uint64_t header, const std::uint64_t*, std::size_t) { count += sets_[set_of(header)].nodes.size(); });
+    each_block(states_[word].words, [&](std::uint64_t header, const std::uint64_t*, std::size_t) {
+        count += sets_[set_of(header)].nodes.size();
+    });
     return count;
 }
 
@@ -117,7 +120,8 @@ std::optional<bool> SetRunner::holds(Word word) {
 }
 
 std::size_t SetRunner::bytes() const {
-    std::size_t bytes = states_.capacity() * sizeof(State) + free_.capacity() * sizeof(Word) + kept_ + chains_.bytes() + places_.bytes();
+    std::size_t bytes = states_.capacity() * sizeof(State) + free_.capacity() * sizeof(Word) + kept_ + chains_.bytes() +
+                        places_.bytes();
     for (const State& state : states_) bytes += state.words.capacity() * sizeof(std::uint64_t);
     return bytes;
 }
@@ -191,7 +195,8 @@ Word SetRunner::step(Word word, EventId event, Origin& origin) {
     load(sets_[set].frame, state.words.data() + 1);
     const std::uint64_t key = fitting(row);
     const Transition& transition = this->transition(set, row, key);
-    if (transition.rejects || transition.outputs.size() != 1 || !transition.outputs[0].same) return step_many(word, event, &key);
+    if (transition.rejects || transition.outputs.size() != 1 || !transition.outputs[0].same)
+        return step_many(word, event, &key);
     // One block stays one block, with the same values.
     const Output& output = transition.outputs[0];
     if (chains_.on()) {
@@ -298,7 +303,8 @@ bool SetRunner::merge(SetId& set, std::uint32_t place, std::uint64_t hash) {
         if (machine_.first_match) return false;
         const std::vector<Number>& present = sets_[there].nodes;
         std::vector<Number> left;
-        std::set_difference(sets_[set].nodes.begin(), sets_[set].nodes.end(), present.begin(), present.end(), std::back_inserter(left));
+        std::set_difference(sets_[set].nodes.begin(), sets_[set].nodes.end(), present.begin(), present.end(),
+                            std::back_inserter(left));
         if (left.empty()) return true;
         SetId joined = 0;
         if (!chains_.on()) {
@@ -314,7 +320,8 @@ bool SetRunner::merge(SetId& set, std::uint32_t place, std::uint64_t hash) {
         return false;
     };
     if (next_blocks_ <= kScan) {
-        for (std::uint32_t at = 0; at < place; at += static_cast<std::uint32_t>(1 + size_of(sets_[set_of(next_[at])].frame)))
+        for (std::uint32_t at = 0; at < place;
+             at += static_cast<std::uint32_t>(1 + size_of(sets_[set_of(next_[at])].frame)))
             if (visit(at)) return true;
         return false;
     }

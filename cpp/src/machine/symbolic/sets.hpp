@@ -1,9 +1,9 @@
 // Runs symbolic machines without `or`: the state of an instance is a set of obligations.
 //
-// Obligations whose modalities need the same variables, with the same values, lie together in a block: a set of modalities
-// and those values. Sets are numbered when they first occur, and so is what comes out when some of their modalities fit
-// an event, so that a step in a known direction is a look-up. A formula that carries no data from one event to the
-// next is run like an automaton.
+// Obligations whose modalities need the same variables, with the same values, lie together in a block: a set of
+// modalities and those values. Sets are numbered when they first occur, and so is what comes out when some of their
+// modalities fit an event, so that a step in a known direction is a look-up. A formula that carries no data from one
+// event to the next is run like an automaton.
 #pragma once
 
 #include <bit>
@@ -55,16 +55,18 @@ private:
         bool misses = false;  // a possibility waits for another event
         Number missed = 0;
         std::vector<Number> candidates;
-        std::vector<std::uint32_t> few;                           // 1 + a transition, by which candidates fit
-        std::unordered_map<std::uint64_t, std::uint32_t> many;    // the same for many candidates
+        std::vector<std::uint32_t> few;                         // 1 + a transition, by which candidates fit
+        std::unordered_map<std::uint64_t, std::uint32_t> many;  // the same for many candidates
     };
     struct Set {
         FrameId frame = 0;
-        std::vector<Number> nodes;  // sorted; in the order of the formula if only the first match counts
+        std::vector<Number> nodes;               // sorted; in the order of the formula if only the first match counts
         std::vector<std::unique_ptr<Row>> rows;  // by letter
     };
     // A set with the chain that led to it, and the values of its frame.
-    static constexpr std::uint64_t header(SetId set, Chains::Id chain) { return set | static_cast<std::uint64_t>(chain) << 32; }
+    static constexpr std::uint64_t header(SetId set, Chains::Id chain) {
+        return set | static_cast<std::uint64_t>(chain) << 32;
+    }
     static constexpr SetId set_of(std::uint64_t header) { return static_cast<SetId>(header); }
     static constexpr Chains::Id chain_of(std::uint64_t header) { return static_cast<Chains::Id>(header >> 32); }
     static constexpr std::uint64_t bits_of(Term term) { return std::bit_cast<std::uint64_t>(term); }

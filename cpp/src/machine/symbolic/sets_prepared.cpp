@@ -13,7 +13,8 @@ constexpr std::size_t kFew = 6;
 
 }  // namespace
 
-SetRunner::SetRunner(const SymbolicMachine& machine) : SymbolicRunner(machine), leads_(machine.nodes.size() + 1), states_(1) {
+SetRunner::SetRunner(const SymbolicMachine& machine)
+    : SymbolicRunner(machine), leads_(machine.nodes.size() + 1), states_(1) {
     frame({});
     const Node& root = machine.nodes[machine.root];
     for (Number k = 0; k < machine.nodes.size(); ++k) {
@@ -92,7 +93,8 @@ void SetRunner::prepare(Number node, Number then) {
     }
     for (auto& [group, nodes] : groups) {
         std::sort(nodes.begin(), nodes.end());
-        add_sets(std::get<0>(group), nodes, {0, node, std::get<1>(group), std::get<2>(group), false, false}, lead.outputs);
+        add_sets(std::get<0>(group), nodes, {0, node, std::get<1>(group), std::get<2>(group), false, false},
+                 lead.outputs);
     }
 }
 
@@ -108,7 +110,8 @@ SetRunner::Row& SetRunner::make_row(SetId id, EventId event) {
             made.missed = node;
         }
     }
-    if (!machine_.first_match && made.candidates.size() <= kFew) made.few.resize(std::size_t{1} << made.candidates.size());
+    if (!machine_.first_match && made.candidates.size() <= kFew)
+        made.few.resize(std::size_t{1} << made.candidates.size());
     return made;
 }
 
@@ -139,12 +142,14 @@ void SetRunner::add_output(const Output& given, FrameId source, std::vector<Outp
     Output output = given;
     const FrameId target = sets_[output.set].frame;
     const std::vector<Number>& bound = matcher_.binds(output.modality);
-    for (const Number slot : frames_[target]) output.fresh = output.fresh || std::find(bound.begin(), bound.end(), slot) != bound.end();
+    for (const Number slot : frames_[target])
+        output.fresh = output.fresh || std::find(bound.begin(), bound.end(), slot) != bound.end();
     output.same = target == source && !output.fresh;
     std::vector<Number> nodes = sets_[output.set].nodes;
     for (std::size_t k = 0; k < outputs.size(); ++k) {
         const Output& other = outputs[k];
-        const bool alike = sets_[other.set].frame == target && (output.fresh || other.fresh ? other.modality == output.modality : true);
+        const bool alike = sets_[other.set].frame == target &&
+                           (output.fresh || other.fresh ? other.modality == output.modality : true);
         if (!alike || machine_.first_match) continue;
         const std::vector<Number>& there = sets_[other.set].nodes;
         if (!chains_.on()) {

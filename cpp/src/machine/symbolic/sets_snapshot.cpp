@@ -9,9 +9,12 @@ namespace mopsus {
 void SetRunner::transfer(Archive& archive, Word word) {
     const auto running = static_cast<std::uint64_t>(Phase::Running);
     const Phase now = word == kDecided ? Phase::Decided : states_[word].phase;
-    const auto phase = static_cast<Phase>(archive.number(static_cast<std::uint64_t>(now), static_cast<std::uint64_t>(Phase::First), static_cast<std::uint64_t>(Phase::Decided)));
+    const auto phase =
+        static_cast<Phase>(archive.number(static_cast<std::uint64_t>(now), static_cast<std::uint64_t>(Phase::First),
+                                          static_cast<std::uint64_t>(Phase::Decided)));
     if (archive.reading()) {
-        if (phase == Phase::First && now == Phase::Running) throw BadSnapshot("an instance in the snapshot has not begun");
+        if (phase == Phase::First && now == Phase::Running)
+            throw BadSnapshot("an instance in the snapshot has not begun");
         clear(states_[word]);
         states_[word].phase = phase;
     }
@@ -45,7 +48,8 @@ void SetRunner::read_blocks(Archive& archive, State& state) {
     live.erase(std::unique(live.begin(), live.end()), live.end());
     const FrameId frame = this->frame(live);
     SetId set = 0;
-    const bool sorted = machine_.first_match || std::adjacent_find(nodes.begin(), nodes.end(), std::greater_equal<>()) == nodes.end();
+    const bool sorted =
+        machine_.first_match || std::adjacent_find(nodes.begin(), nodes.end(), std::greater_equal<>()) == nodes.end();
     if (!sorted || !try_set(frame, nodes, set)) throw BadSnapshot("the obligations in the snapshot are damaged");
     std::vector<std::uint64_t> block{header(set, 0)};
     try {

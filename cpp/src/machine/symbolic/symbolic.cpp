@@ -35,7 +35,9 @@ std::pair<std::size_t, std::size_t> operands_of(SymbolicMachine::Operator op) {
         case Operator::TupleSize:
         case Operator::Head:
         case Operator::Tail: return {1, 1};
-        default: return op >= Operator::IsInteger && op <= Operator::IsMap ? std::pair<std::size_t, std::size_t>{1, 1} : std::pair<std::size_t, std::size_t>{2, 2};
+        default:
+            return op >= Operator::IsInteger && op <= Operator::IsMap ? std::pair<std::size_t, std::size_t>{1, 1}
+                                                                      : std::pair<std::size_t, std::size_t>{2, 2};
     }
 }
 
@@ -67,7 +69,8 @@ private:
             for (const auto part : pattern.parts) require(part < k, "a part of a pattern comes after it");
             const bool slotted = pattern.kind == Pattern::Kind::Bind || pattern.kind == Pattern::Kind::Same;
             require(!slotted || pattern.slot < machine_.slots, "a pattern outside of the slots");
-            require(!pattern.rest || (pattern.kind == Pattern::Kind::List && !pattern.parts.empty()), "only a list has a rest");
+            require(!pattern.rest || (pattern.kind == Pattern::Kind::List && !pattern.parts.empty()),
+                    "only a list has a rest");
             if (pattern.kind != Pattern::Kind::Map) continue;
             require(pattern.parts.size() % 2 == 0, "a key without a pattern");
             for (std::size_t n = 0; n < pattern.parts.size(); n += 2)
@@ -80,10 +83,13 @@ private:
             const SymbolicMachine::Expression& expression = machine_.expressions[k];
             require(expression.op < Operator::kCount, "no such operator");
             const auto [least, most] = operands_of(expression.op);
-            require(expression.operands.size() >= least && expression.operands.size() <= most, "wrong number of operands");
+            require(expression.operands.size() >= least && expression.operands.size() <= most,
+                    "wrong number of operands");
             for (const auto operand : expression.operands) require(operand < k, "operand after its operator");
-            if (expression.op == Operator::Slot) require(expression.number < machine_.slots, "an expression outside of the slots");
-            if (expression.op == Operator::Test) require(expression.number < machine_.tests.size(), "an expression outside of the tests");
+            if (expression.op == Operator::Slot)
+                require(expression.number < machine_.slots, "an expression outside of the slots");
+            if (expression.op == Operator::Test)
+                require(expression.number < machine_.tests.size(), "an expression outside of the tests");
         }
         for (const SymbolicMachine::TestCall& call : machine_.tests)
             for (const auto slot : call.slots) require(slot < machine_.slots, "a test outside of the slots");
@@ -97,17 +103,23 @@ private:
         if (node.kind == Node::Kind::Truth || node.kind == Node::Kind::Join) return;
         require(node.then < machine_.nodes.size(), "a target outside of the nodes");
         if (node.kind == Node::Kind::Recursion) return;
-        require(node.letter >= (selection ? 0 : SymbolicMachine::kAnyLetter) && node.letter < static_cast<std::int64_t>(events_), "a letter outside of the events");
+        require(node.letter >= (selection ? 0 : SymbolicMachine::kAnyLetter) &&
+                    node.letter < static_cast<std::int64_t>(events_),
+                "a letter outside of the events");
         if (node.whole)
-            require(!machine_.shapes.empty() && node.parts.size() == 1, "an event as a tuple has a shape and one pattern");
+            require(!machine_.shapes.empty() && node.parts.size() == 1,
+                    "an event as a tuple has a shape and one pattern");
         else if (node.letter == SymbolicMachine::kAnyLetter)
             require(node.parts.empty(), "any event has no patterns");
         else
-            require(node.parts.size() == machine_.fields[static_cast<std::size_t>(node.letter)], "one pattern for each field");
-        for (const auto pattern : node.parts) require(pattern < machine_.patterns.size(), "a node outside of the patterns");
+            require(node.parts.size() == machine_.fields[static_cast<std::size_t>(node.letter)],
+                    "one pattern for each field");
+        for (const auto pattern : node.parts)
+            require(pattern < machine_.patterns.size(), "a node outside of the patterns");
         for (const auto slot : node.live) require(slot < machine_.slots, "a node outside of the slots");
         for (const auto& alternative : node.guard)
-            for (const auto part : alternative) require(part < machine_.expressions.size(), "a guard outside of the expressions");
+            for (const auto part : alternative)
+                require(part < machine_.expressions.size(), "a guard outside of the expressions");
     }
 
     // ---- no slot is read before it is filled ----
@@ -165,7 +177,8 @@ std::unique_ptr<Runner> SymbolicMachine::runner(std::size_t /*events*/) const {
     return std::make_unique<SetRunner>(*this);
 }
 
-SymbolicRunner::SymbolicRunner(const SymbolicMachine& machine) : machine_(machine), forms_(machine), matcher_(machine), chains_(machine, forms_) {
+SymbolicRunner::SymbolicRunner(const SymbolicMachine& machine)
+    : machine_(machine), forms_(machine), matcher_(machine), chains_(machine, forms_) {
     for (const Node& node : machine.nodes) letters_.push_back(node.letter);
     for (std::size_t k = 0; k < machine.categories.size(); ++k) {
         if (machine.categories[k] < 0) continue;

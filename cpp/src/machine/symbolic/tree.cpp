@@ -126,11 +126,12 @@ TreeRunner::Id TreeRunner::intern_join(Kind kind, const Id* parts, std::size_t c
     return id;
 }
 
-// Is a part made superfluous by another one: an `or` in an `and` that has one of its alternatives in it, or the reverse?
-// Such an alternative is a leaf, and leaves are never superfluous.
+// Is a part made superfluous by another one: an `or` in an `and` that has one of its alternatives in it, or the
+// reverse? Such an alternative is a leaf, and leaves are never superfluous.
 bool TreeRunner::is_superfluous(Id part, const std::vector<Id>& among) const {
     const std::vector<Id>& parts = items_[part].parts;
-    return std::any_of(parts.begin(), parts.end(), [&](Id one) { return std::binary_search(among.begin(), among.end(), one); });
+    return std::any_of(parts.begin(), parts.end(),
+                       [&](Id one) { return std::binary_search(among.begin(), among.end(), one); });
 }
 
 // Joins the parts from `from` on, which it takes over and removes.
@@ -189,7 +190,9 @@ TreeRunner::Id TreeRunner::instantiate(const Form& form, Chains::Id before, Numb
                 values_.push_back(keep(matcher_.slots()[slot], matcher_.arena()));
                 kept_ += kept_size(values_.back());
             }
-            const Chains::Id chain = modality < machine_.nodes.size() ? chains_.extend(before, modality, true, form.unfolded, form.again) : 0;
+            const Chains::Id chain = modality < machine_.nodes.size()
+                                         ? chains_.extend(before, modality, true, form.unfolded, form.again)
+                                         : 0;
             return leaf(form.node, values_, chain);
         }
         default: break;
@@ -267,7 +270,8 @@ Word TreeRunner::begin() {
     if (selects()) return word;
     const Id root = instantiate(forms_.at(machine_.root), 0, static_cast<Number>(machine_.nodes.size()));
     states_[word].root = root;
-    if (root > kTrue) states_[word].phase = Phase::Running;  // else it is decided, but nothing is said before the first event
+    if (root > kTrue)
+        states_[word].phase = Phase::Running;  // else it is decided, but nothing is said before the first event
     return word;
 }
 
@@ -426,7 +430,8 @@ std::optional<bool> TreeRunner::holds(Word word) {
 }
 
 std::size_t TreeRunner::bytes() const {
-    std::size_t bytes = items_.capacity() * sizeof(Item) + states_.capacity() * sizeof(State) + index_.bytes() + kept_ + chains_.bytes();
+    std::size_t bytes = items_.capacity() * sizeof(Item) + states_.capacity() * sizeof(State) + index_.bytes() + kept_ +
+                        chains_.bytes();
     for (const Item& item : items_) bytes += item.values.capacity() * sizeof(Term) + item.parts.capacity() * sizeof(Id);
     return bytes;
 }
@@ -435,8 +440,11 @@ std::size_t TreeRunner::bytes() const {
 
 void TreeRunner::transfer(Archive& archive, Word word) {
     const Phase now = word == kDecided ? Phase::Decided : states_[word].phase;
-    const auto phase = static_cast<Phase>(archive.number(static_cast<std::uint64_t>(now), static_cast<std::uint64_t>(Phase::First), static_cast<std::uint64_t>(Phase::Decided)));
-    if (archive.reading() && phase == Phase::First && now == Phase::Running) throw BadSnapshot("an instance in the snapshot has not begun");
+    const auto phase =
+        static_cast<Phase>(archive.number(static_cast<std::uint64_t>(now), static_cast<std::uint64_t>(Phase::First),
+                                          static_cast<std::uint64_t>(Phase::Decided)));
+    if (archive.reading() && phase == Phase::First && now == Phase::Running)
+        throw BadSnapshot("an instance in the snapshot has not begun");
     if (archive.reading() && phase != Phase::First) {
         release(states_[word].root);
         states_[word] = {phase, kTrue};
@@ -450,7 +458,8 @@ void TreeRunner::transfer(Archive& archive, Word word) {
             const Item& item = items_[id];
             archive.number(static_cast<std::uint64_t>(item.kind));
             archive.number(item.kind == Kind::Leaf ? item.node : item.parts.size());
-            for (const Id part : item.parts) archive.number(static_cast<std::uint64_t>(std::find(known.begin(), known.end(), part) - known.begin()));
+            for (const Id part : item.parts)
+                archive.number(static_cast<std::uint64_t>(std::find(known.begin(), known.end(), part) - known.begin()));
             for (const Term value : item.values) transfer_term(archive, value);
             if (item.kind == Kind::Leaf) chains_.transfer(archive, item.chain);
         }
@@ -472,7 +481,8 @@ void TreeRunner::transfer(Archive& archive, Word word) {
 }
 
 TreeRunner::Id TreeRunner::read_item(Archive& archive, const std::vector<Id>& known) {
-    const auto kind = static_cast<Kind>(archive.number(0, static_cast<std::uint64_t>(Kind::Leaf), static_cast<std::uint64_t>(Kind::Or)));
+    const auto kind = static_cast<Kind>(
+        archive.number(0, static_cast<std::uint64_t>(Kind::Leaf), static_cast<std::uint64_t>(Kind::Or)));
     if (kind != Kind::Leaf) {
         const std::uint64_t count = archive.number(0, 2);
         std::vector<Id> parts;
@@ -488,7 +498,8 @@ TreeRunner::Id TreeRunner::read_item(Archive& archive, const std::vector<Id>& kn
         }
     }
     const auto node = static_cast<Number>(archive.number(0, 0, machine_.nodes.size() - 1));
-    if (machine_.nodes[node].kind != Node::Kind::Modality) throw BadSnapshot("an obligation in the snapshot is no modality");
+    if (machine_.nodes[node].kind != Node::Kind::Modality)
+        throw BadSnapshot("an obligation in the snapshot is no modality");
     std::vector<Term> values;
     try {
         for (std::size_t k = 0; k < machine_.nodes[node].live.size(); ++k) {

@@ -37,11 +37,11 @@ private:
         std::uint32_t owners = 0;
         std::uint32_t hash = 0;
         std::uint32_t depth = 0;
-        Number node = 0;                   // of a Leaf, with the next two
+        Number node = 0;  // of a Leaf, with the next two
         Chains::Id chain = 0;
-        std::vector<Term> values;          // of the variables that it needs
-        std::vector<Id> parts;             // of And and Or, sorted
-        std::uint32_t turn = 0;            // when it was last looked at, and what came out
+        std::vector<Term> values;  // of the variables that it needs
+        std::vector<Id> parts;     // of And and Or, sorted
+        std::uint32_t turn = 0;    // when it was last looked at, and what came out
         Id result = 0;
     };
     enum class Phase : std::uint8_t { Free, First, Running, Decided };
