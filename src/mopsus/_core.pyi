@@ -53,7 +53,7 @@ class Monitor:
         fork: Callable[[Any], Any] | None,
         save: Callable[[Any], str] | None,
         load: Callable[[str], Any] | None,
-        fault: Callable[[BaseException, int, int, Stamp | None, Any], None] | None,
+        fault: Callable[[BaseException, int, int, Stamp | None, Any], bool] | None,
         codes: Sequence[tuple[CodeType, int, dict[str, int]]],
         names: dict[str, Any],
     ) -> None: ...

@@ -339,6 +339,40 @@ def test_functions_of_the_main_program(folder):
     assert "1 violation" in mopsus(folder, "door.mop", "--", "door.py").stderr
 
 
+@pytest.mark.parametrize("handler", ["over", "Over().over", "Over()", "functools.partial(over)"])
+def test_what_a_handler_of_a_signal_raises_in_the_midst_of_an_action_reaches_the_program(folder, handler):
+    # It was taken for an error of the spec, and a program that waited for it to end its loop ran for ever.
+    (folder / "alarm.mop").write_text("""
+        from os import getpid, kill
+        Called() {
+            event called before() : call(door.work) { kill(getpid(), 14); n = sum(range(1000)) }
+            var n = 0
+        }
+    """)
+    (folder / "door.py").write_text("def work(): pass")
+    (folder / "timed.py").write_text(f"""
+import functools, signal, door
+
+def over(number, frame):
+    raise TimeoutError("time is up")
+
+class Over:
+    def over(self, number, frame):
+        raise TimeoutError("time is up")
+    __call__ = over
+
+signal.signal(signal.SIGALRM, {handler})
+try:
+    door.work()
+except TimeoutError as error:
+    print("ended:", error)
+""")
+    done = mopsus(folder, "alarm.mop", "--allow-unmonitorable", "--", "timed.py")
+    assert done.stdout == "ended: time is up\n", done.stderr
+    assert "fault" not in done.stderr
+    assert done.returncode == 0
+
+
 def test_fault_in_a_handler_does_not_reach_the_program(folder):
     (folder / "door.mop").write_text(SPEC.replace("@match", "@match { 1 / 0 }"))
     done = mopsus(folder, "door.mop", "--", "door.py", "twice")

@@ -34,6 +34,7 @@ void PyMonitor::fault(const Origins& origins) {
                                                  static_cast<int>(origins.event), stamp,
                                                  origins.predicate != nullptr ? origins.predicate : Py_None);
         if (result == nullptr) forget_error();
+        if (result == Py_True) Py_XSETREF(wish_, Py_NewRef(value));  // a handler of a signal of the program raised it
         Py_XDECREF(result);
     }
     Py_XDECREF(type);

@@ -24,6 +24,7 @@ from mopsus.monitor.faults import FaultBook
 from mopsus.monitor.instance import Instance
 from mopsus.monitor.plan import Plan
 from mopsus.monitor.reading import last_use, read_place, shown_binding, witness_event
+from mopsus.monitor.signals import is_of_a_signal
 from mopsus.monitor.slices import read_binding
 from mopsus.monitor.symbolic import Predicate, code_of, read_steps
 from mopsus.spec.program import is_end
@@ -300,8 +301,13 @@ class MonitorListener:
 
     def _raised(
         self, error: BaseException, code: int, event: int, stamp: _core.Stamp | None, predicate: Predicate | None
-    ) -> None:
-        """The core has met an error: in code of a machine, in a callback, or on the way to an event."""
+    ) -> bool:
+        """The core has met an error: in code of a machine, in a callback, or on the way to an event.
+
+        Return whether it is not a fault but for the program, which gets it when the event is done.
+        """
+        if is_of_a_signal(error):
+            return True
         if isinstance(error, LiveLimitError):
             self._fault(error, "live monitors", None)
         elif predicate is not None:
@@ -314,6 +320,7 @@ class MonitorListener:
             self._fault(error, f"event {self._spec.events[event].name}", None, event, stamp)
         else:
             self._fault(error, "callback", None)
+        return False
 
     def _fault(
         self, error: BaseException, code: str, source: Code | None, event: int = -1, stamp: _core.Stamp | None = None

@@ -1,0 +1,33 @@
+"""Stage 3: exceptions of the program that are raised while code of a spec runs, because a signal came just then."""
+
+from __future__ import annotations
+
+import _signal  # type: ignore[import-not-found]
+from types import CodeType
+
+
+def is_of_a_signal(error: BaseException) -> bool:
+    """Return whether a handler of a signal has raised this.
+
+    The interpreter runs handlers between any two instructions, also those of a spec. What one raises is for the
+    program: a timeout that is meant to end a loop must not be taken for an error of the spec.
+    """
+    trace = error.__traceback__
+    if trace is None or trace.tb_next is None:  # a handler is called by what it interrupts
+        return False
+    handlers = {code for number in _signal.valid_signals() if (code := _code_of(_signal.getsignal(number))) is not None}
+    while handlers and trace is not None:
+        if trace.tb_frame.f_code in handlers:
+            return True
+        trace = trace.tb_next
+    return False
+
+
+def _code_of(handler: object) -> CodeType | None:
+    """The code that runs when a handler is called: of a function, a method, a partial function or an object."""
+    function = getattr(handler, "func", handler)
+    function = getattr(function, "__func__", function)
+    if not hasattr(function, "__code__"):
+        function = vars(type(function)).get("__call__")
+    code = getattr(function, "__code__", None)
+    return code if isinstance(code, CodeType) else None
