@@ -174,6 +174,8 @@ public:
     // is raised by the next event that can.
     void fault() { fault(Origins()); }
     void fault(const Origins& origins);
+    // Is the exception that is set one for the program, which the last event ended with?
+    bool grants() const { return granting_; }
     // Act on deaths noted so far, and begin, unless an event is being handled: then nothing may change.
     void settle();
     Monitor& core() { return core_; }
@@ -372,8 +374,11 @@ private:
     std::vector<Death> buried_;  // empty: room for the next ones
     std::map<std::pair<std::uint16_t, std::uint16_t>, std::uint64_t> reported_;
     std::vector<PyObject*> trash_;
-    PyObject* wish_ = nullptr;  // an exception that is no error: KeyboardInterrupt, SystemExit
-    Domain type_names_;         // never recycled, so that its slots number the names
+    // An exception that is for the program: KeyboardInterrupt, SystemExit, or one that a handler of a signal has
+    // raised.
+    PyObject* wish_ = nullptr;
+    bool granting_ = false;  // it has just been raised
+    Domain type_names_;      // never recycled, so that its slots number the names
     struct Named {
         PyTypeObject* type = nullptr;
         unsigned version = 0;

@@ -43,7 +43,9 @@ void PyMonitor::fault(const Origins& origins) {
 }
 
 bool PyMonitor::granted() {
+    granting_ = false;
     if (wish_ == nullptr) return true;
+    granting_ = true;
     PyObject* wish = std::exchange(wish_, nullptr);
     PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(wish)), wish);
     Py_DECREF(wish);

@@ -190,9 +190,10 @@ bool Tap::send(PyObject* const* values) const {
     return done || forgiven();
 }
 
-// What went wrong is told and forgotten; only a wish that the program stop is left to be raised.
+// What went wrong is told and forgotten; only what is for the program is left to be raised.
 bool Tap::forgiven() const {
-    if (!PyErr_ExceptionMatches(PyExc_Exception)) return false;
+    if (!PyErr_ExceptionMatches(PyExc_Exception) || (emission.monitor != nullptr && emission.monitor->grants()))
+        return false;
     if (emission.monitor == nullptr) {
         const Unobserved unobserved;
         PyErr_WriteUnraisable(emit.get());

@@ -24,7 +24,7 @@ from mopsus.monitor.faults import FaultBook
 from mopsus.monitor.instance import Instance
 from mopsus.monitor.plan import Plan
 from mopsus.monitor.reading import last_use, read_place, shown_binding, witness_event
-from mopsus.monitor.signals import is_of_a_signal
+from mopsus.monitor.signals import is_for_the_program, is_of_a_signal
 from mopsus.monitor.slices import read_binding
 from mopsus.monitor.symbolic import Predicate, code_of, read_steps
 from mopsus.spec.program import is_end
@@ -143,7 +143,7 @@ class MonitorListener:
             try:
                 setattr(instance, variable.name, initial(instance, (None,) * len(self._plan.parameters)))
             except BaseException as error:
-                if _core.is_wish(error):
+                if is_for_the_program(error):
                     raise
                 self._fault(error, f"initial value of variable {variable.name}", variable.initial)
         return instance
@@ -183,7 +183,7 @@ class MonitorListener:
                     return False
                 self.held.add(event)
         except BaseException as error:
-            if _core.is_wish(error):
+            if is_for_the_program(error):
                 raise
             self._fault(error, f"condition of event {declared.name}", declared.condition, event, stamp)
             return False  # nobody knows whether it would hold
@@ -191,7 +191,7 @@ class MonitorListener:
             try:
                 action(instance, values)
             except BaseException as error:
-                if _core.is_wish(error):
+                if is_for_the_program(error):
                     self.core.wish(error)  # after the event, which has happened
                 else:
                     self._fault(error, f"action of event {declared.name}", declared.action, event, stamp)
@@ -280,7 +280,7 @@ class MonitorListener:
             try:
                 handler(instance, live)
             except BaseException as error:
-                if _core.is_wish(error):
+                if is_for_the_program(error):
                     raise
                 failure = error
             finally:  # whatever it raises

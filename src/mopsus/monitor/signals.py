@@ -5,6 +5,13 @@ from __future__ import annotations
 import _signal  # type: ignore[import-not-found]
 from types import CodeType
 
+from mopsus import _core
+
+
+def is_for_the_program(error: BaseException) -> bool:
+    """Return whether an exception that code of a spec has let through is to reach the program."""
+    return _core.is_wish(error) or is_of_a_signal(error)
+
 
 def is_of_a_signal(error: BaseException) -> bool:
     """Return whether a handler of a signal has raised this.
