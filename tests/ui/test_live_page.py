@@ -11,6 +11,7 @@ from ui.browser import chromium
 from ui.live_page import BLUE, BROWN, GREEN, GREY, LIGHT_RED, RED, colour, colours, press, rows, shows, taken
 from ui.views import live_view
 
+from mopsus.bus import framed, pack
 from mopsus.interactive.live.wire import Refused, Request, Wish
 
 CONTRAST = """(words) => {
@@ -252,6 +253,6 @@ def test_the_end_of_the_debugger_is_told_and_the_page_stays(browser):
 
 def test_a_view_ends_with_its_debugger():
     with live_view() as (process, _, debugger):
-        debugger.line.sendall(b'{"picture":{"serial":')  # killed in the middle of a word
+        debugger.line.sendall(framed(pack(pictures.stopped()))[:100])  # killed in the middle of a word
         debugger.end()
         assert process.wait(60) == 0

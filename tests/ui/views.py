@@ -18,6 +18,7 @@ class FakeDebugger:
     """One end of the socket."""
 
     def __init__(self, line):
+        self.line = line
         self._channel = Channel(line)
 
     def tell(self, message):

@@ -276,18 +276,22 @@ class MonitorListener:
             instance = user if user is not None else Instance(self)
             instance._reference, instance.verdict, instance.location = reference, verdict, location
             live = tuple(None if state == "d" else value for value, state in zip(values, states, strict=True))
-            failure: BaseException | None = None
+            failure = wish = None
             try:
                 handler(instance, live)
             except BaseException as error:
                 if is_for_the_program(error):
-                    raise
-                failure = error
-            finally:  # whatever it raises
-                self.on_verdict(verdict)
-            if failure is not None:  # after the verdict, which was reached all the same: faults may end the monitoring
-                code = next(each.code for each in declared.handlers if each.category == name)
-                self._fault(failure, f"handler @{name} of {declared.name}", code, event, stamp)
+                    wish = error
+                else:
+                    failure = error
+            try:
+                self.on_verdict(verdict)  # it was reached, whatever the handler has raised
+            finally:
+                if failure is not None:  # after the verdict: faults may end the monitoring
+                    code = next(each.code for each in declared.handlers if each.category == name)
+                    self._fault(failure, f"handler @{name} of {declared.name}", code, event, stamp)
+            if wish is not None:
+                raise wish
         else:
             self.on_verdict(verdict)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import _signal  # type: ignore[import-not-found]
-from types import CodeType
+from collections.abc import Iterator
+from types import CodeType, TracebackType
 
 from mopsus import _core
 
@@ -22,12 +23,17 @@ def is_of_a_signal(error: BaseException) -> bool:
     trace = error.__traceback__
     if trace is None or trace.tb_next is None:  # a handler is called by what it interrupts
         return False
-    handlers = {code for number in _signal.valid_signals() if (code := _code_of(_signal.getsignal(number))) is not None}
-    while handlers and trace is not None:
-        if trace.tb_frame.f_code in handlers:
-            return True
+    try:
+        handlers = {_code_of(_signal.getsignal(number)) for number in _signal.valid_signals()} - {None}
+        return bool(handlers) and any(code in handlers for code in _codes(trace))
+    except Exception:  # a hook for audits of the program refuses to show frames
+        return False
+
+
+def _codes(trace: TracebackType | None) -> Iterator[CodeType]:
+    while trace is not None:
+        yield trace.tb_frame.f_code
         trace = trace.tb_next
-    return False
 
 
 def _code_of(handler: object) -> CodeType | None:
