@@ -33,7 +33,8 @@ ROOT = Path(__file__).resolve().parent.parent
 FENCE = re.compile(r"^```(?P<language>\w+)(?P<options>[^\n]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 VARYING = re.compile(
     r" · [\d.,]+ (?:[kM] )?events/s| in \d+\.\d\ds$"  # rates and durations
-    r"|\bt=\d+\.\d+ *|\b0x[0-9a-f]{8,}\b|\b\d{14,15}\b",  # times and addresses
+    r"|\bt=\d+\.\d+ *|\b0x[0-9a-f]{8,}\b|\b\d{14,15}\b"  # times and addresses
+    r"|^ {20,}",  # below a time, which may end in a zero that is not shown
     re.MULTILINE,
 )
 # The editable install of a checkout makes pytest warn; a reader's pytest has no reason to.

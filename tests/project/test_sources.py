@@ -150,9 +150,11 @@ def test_imports_keep_their_contracts():
 
 
 def test_no_line_of_a_page_is_too_wide():
-    """Tables and examples cannot be broken, nor can what has no space in it."""
+    """Tables and examples cannot be broken, nor can what has no space in it. Pages of results are written by programs."""
     wide = []
     for page in [*(ROOT / "docs").rglob("*.md"), *PACKAGE.rglob("*.md"), *ROOT.glob("*.md")]:
+        if page.stem.endswith("-studies"):
+            continue
         in_example = False
         for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
             if line.lstrip().startswith(("```", "~~~")):

@@ -187,6 +187,8 @@ def test_a_host_that_is_killed_goes_on(bad_network, algorithm):
     old = machines["a"].process.pid
 
     def meanwhile(session):
+        # Until the host has begun this run, the port may still be that of the run before.
+        until(lambda: any((machines["a"].folder / "journals").glob(f"{session}.*")))
         feed.connect()
         feed.say(3)
         observed(machines["a"], session, 3)

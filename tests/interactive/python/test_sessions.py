@@ -364,6 +364,7 @@ def test_ctrl_c_stops_the_program_and_not_the_session(tmp_path):
     assert process.returncode == 0
 
 
+@pytest.mark.exhaustive
 def test_ctrl_c_once_more_cuts_off_code_of_a_property_that_does_not_end(tmp_path):
     (tmp_path / "program.py").write_text("def f(): pass\nf()\n")
     prop = "state init { transition { event f() success { print('begun')\nwhile True: pass } init } }"
