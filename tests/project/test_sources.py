@@ -150,7 +150,7 @@ def test_imports_keep_their_contracts():
 
 
 def test_no_line_of_a_page_is_too_wide():
-    """Tables and examples cannot be broken, nor can what has no space in it. Pages of results are written by programs."""
+    """Tables and examples cannot be broken, nor can what has no space. Pages of results are written by programs."""
     wide = []
     for page in [*(ROOT / "docs").rglob("*.md"), *PACKAGE.rglob("*.md"), *ROOT.glob("*.md")]:
         if page.stem.endswith("-studies"):
