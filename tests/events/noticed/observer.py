@@ -286,11 +286,6 @@ def code_in_frames_is_the_same():
 
 
 @different
-def bytes_of_what_is_pickled_by_value():
-    return cloudpickle.dumps(outer(1)[0])
-
-
-@different
 def instructions_in_frames():
     return frame_of().f_code.co_code == frame_of.__code__.co_code
 

@@ -3,6 +3,7 @@ function of its own."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,9 @@ def test_a_trace_function_that_is_put_back_is_ours_again(tmp_path: Path, text: s
 
 def test_a_trace_function_of_the_programs_own_is_no_pass(tmp_path: Path) -> None:
     done = run(tmp_path, "sys.settrace(lambda *event: None)\nact()")
+    if sys.version_info >= (3, 12):  # the debugger has a way of its own, and sees it all the same
+        assert done.violations == ["twice"]
+        return
     assert done.status == 2
     assert "a trace function of its own" in done.stderr + str(done.report)
 
